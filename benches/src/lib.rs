@@ -1,0 +1,1 @@
+//! What a zone costs, beside its peers.

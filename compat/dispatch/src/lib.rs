@@ -1,0 +1,1 @@
+//! Loads IREE CPU executables and calls their kernels.

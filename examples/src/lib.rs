@@ -1,0 +1,1 @@
+//! Programs to start from: a real model traced with its own source.
