@@ -1,1 +1,45 @@
-//! Trace calls for ML runtimes and compilers, cast to Tracy, to the console or to nothing.
+#![doc = include_str!("../README.md")]
+//!
+//! # How it is put together
+//!
+//! * The macros ([`zone!`], [`function_zone!`], [`message!`], [`plot!`], …) are thin; they call
+//!   functions that a debugger can step into.
+//! * The functions hand each call to the provider chosen by cargo feature. [`Provider`] is what a
+//!   destination has to do; all its calls do nothing by default.
+//! * A [`Location`] is made once and never again: see its module for why.
+//! * [`sources`] keeps the texts that executables carry, [`dispatch`] ties each of their kernels to
+//!   its own.
+
+mod calls;
+
+mod format;
+mod location;
+mod lock;
+mod macros;
+mod memory;
+mod name;
+mod null;
+mod provider;
+mod say;
+mod select;
+mod session;
+
+mod zone;
+
+pub use calls::{
+    Fiber, Frame, PlotValue, app_info, frame_image, frame_mark, frame_mark_named, is_connected, message,
+    message_fmt, plot_style, set_thread_name,
+};
+pub use location::{Interned, Location, LocationParts};
+pub use lock::Lock;
+pub use macros::__private;
+pub use memory::{Pool, TracedAllocator};
+pub use name::Name;
+pub use null::Null;
+pub use provider::{FrameImage, LockId, Message, PlotFormat, PlotStyle, Provider, Severity, ZoneId};
+pub use select::ENABLED;
+#[cfg(feature = "custom")]
+pub use select::custom::{InstallError, install};
+pub use session::{Session, start};
+pub use zone::Zone;
+pub use zonecast_embed as embed;

@@ -1,0 +1,8 @@
+//! Nothing: every call keeps the trait's own empty default.
+
+/// The provider that does nothing. It is what is chosen when no other is compiled in, and by
+/// `ZONECAST_PROVIDER=null` when several are.
+#[derive(Clone, Copy, Debug)]
+pub struct Null;
+
+impl crate::Provider for Null {}

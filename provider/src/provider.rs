@@ -1,0 +1,214 @@
+//! What a destination of trace calls has to do.
+//!
+//! Every call has a default that does nothing: the null provider is `impl Provider for Null {}`,
+//! and a provider says only what it has something to say about. The calls mean what Tracy's mean;
+//! where another destination has no like (a frame image on a console), it leaves the call out.
+//!
+//! Calls come from any thread, before [`start`](crate::start) and after its guard has gone. They
+//! must not panic, block on input or output while holding a lock that another thread needs, or
+//! allocate once they are warm.
+
+use crate::{Location, Name};
+
+/// What a provider needs to know again at a zone's end. Opaque to everyone else.
+///
+/// [`ZoneId::NONE`] says that the zone was not recorded: no provider is asked about it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZoneId {
+    /// Whether the zone was recorded (not 0), and whatever else fits.
+    pub mark: u64,
+    /// More of the provider's own.
+    pub data: u64,
+}
+
+impl ZoneId {
+    /// A zone that was not recorded.
+    pub const NONE: Self = Self { mark: 0, data: 0 };
+
+    /// Whether the zone was recorded.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_recorded(self) -> bool {
+        self.mark != 0
+    }
+}
+
+/// What a provider needs to know of a lock after its announcement. 0 for a lock not recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LockId(pub u64);
+
+/// How loud a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Of use when chasing one fault.
+    Trace,
+    /// Of use to the program's authors.
+    Debug,
+    /// Of use to its users.
+    Info,
+    /// Something to look at.
+    Warning,
+    /// Something failed.
+    Error,
+    /// The program cannot go on.
+    Fatal,
+}
+
+/// A message at this moment on this thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// How loud.
+    pub severity: Severity,
+    /// `0xRRGGBB`; 0 for none.
+    pub color: u32,
+    /// How many frames of the call stack to record; 0 for none.
+    pub callstack: u32,
+}
+
+/// How the values of a plot are to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlotFormat {
+    /// As plain numbers.
+    #[default]
+    Number,
+    /// As bytes.
+    Memory,
+    /// As parts of 100.
+    Percentage,
+    /// As watts.
+    Watt,
+}
+
+/// How a plot is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlotStyle {
+    /// How its values are read.
+    pub format: PlotFormat,
+    /// As stairs rather than slopes.
+    pub step: bool,
+    /// With the area below it filled.
+    pub fill: bool,
+    /// `0xRRGGBB`; 0 for the viewer's choice.
+    pub color: u32,
+}
+
+/// A picture that belongs to the frame before the last [`frame_mark`](Provider::frame_mark).
+#[derive(Clone, Copy, Debug)]
+pub struct FrameImage<'a> {
+    /// `width * height` pixels of 4 bytes: red, green, blue, alpha.
+    pub pixels: &'a [u8],
+    /// In pixels; divisible by 4.
+    pub width: u16,
+    /// In pixels; divisible by 4.
+    pub height: u16,
+    /// How many frames ago it was drawn.
+    pub age: u8,
+    /// Whether its rows go upwards.
+    pub flipped: bool,
+}
+
+/// A destination of trace calls.
+#[allow(unused_variables, reason = "the defaults do nothing with what they are given")]
+pub trait Provider: Sync {
+    /// Gets ready early, if that is of use. Calls may come before it.
+    fn start(&self) {}
+    /// Writes out what is held back. Does not wait for a viewer.
+    fn flush(&self) {}
+    /// The traced part of the program is over: as [`flush`](Self::flush), and waits for a viewer
+    /// that was asked for. Calls may come after it.
+    fn finish(&self) {
+        self.flush();
+    }
+    /// Whether anybody is watching now.
+    fn is_connected(&self) -> bool {
+        false
+    }
+
+    /// Begins a zone on this thread.
+    fn zone_begin(&self, location: &'static Location) -> ZoneId {
+        ZoneId::NONE
+    }
+    /// Begins a zone and records up to `depth` frames of the call stack.
+    fn zone_begin_callstack(&self, location: &'static Location, depth: u32) -> ZoneId {
+        self.zone_begin(location)
+    }
+    /// Ends the zone.
+    fn zone_end(&self, zone: ZoneId) {}
+    /// Ends the zone and begins the next one at the same moment.
+    fn zone_switch(&self, zone: ZoneId, location: &'static Location) -> ZoneId {
+        if zone.is_recorded() {
+            self.zone_end(zone);
+        }
+        self.zone_begin(location)
+    }
+    /// Adds a text to the zone.
+    fn zone_text(&self, zone: ZoneId, text: &str) {}
+    /// Gives the zone another name than its location's.
+    fn zone_name(&self, zone: ZoneId, name: &str) {}
+    /// Adds a number to the zone.
+    fn zone_value(&self, zone: ZoneId, value: u64) {}
+    /// Gives the zone another colour than its location's: `0xRRGGBB`.
+    fn zone_color(&self, zone: ZoneId, color: u32) {}
+
+    /// Records a message.
+    fn message(&self, message: Message<'_>) {}
+
+    /// Adds a point to a plot of integers.
+    fn plot_i64(&self, plot: Name, value: i64) {}
+    /// Adds a point to a plot of doubles.
+    fn plot_f64(&self, plot: Name, value: f64) {}
+    /// Adds a point to a plot of floats.
+    fn plot_f32(&self, plot: Name, value: f32) {
+        self.plot_f64(plot, f64::from(value));
+    }
+    /// Says how a plot is drawn.
+    fn plot_style(&self, plot: Name, style: PlotStyle) {}
+
+    /// Ends a frame: of the program, or of the sequence named.
+    fn frame_mark(&self, frame: Option<Name>) {}
+    /// Begins a frame that does not follow its predecessor at once.
+    fn frame_begin(&self, frame: Name) {}
+    /// Ends such a frame.
+    fn frame_end(&self, frame: Name) {}
+    /// Adds a picture to a frame.
+    fn frame_image(&self, image: FrameImage<'_>) {}
+
+    /// Records that memory was taken. `callstack` as in [`Message`].
+    fn memory_alloc(&self, pool: Option<Name>, address: usize, size: usize, callstack: u32) {}
+    /// Records that memory is given back; call it before it can be taken again.
+    fn memory_free(&self, pool: Option<Name>, address: usize, callstack: u32) {}
+    /// Records that all memory of a pool was given back at once.
+    fn memory_discard(&self, pool: Name, callstack: u32) {}
+
+    /// Announces a lock.
+    fn lock_announce(&self, location: &'static Location) -> LockId {
+        LockId(0)
+    }
+    /// Gives the lock a name of its own.
+    fn lock_name(&self, lock: LockId, name: &str) {}
+    /// This thread begins to wait for the lock.
+    fn lock_wait(&self, lock: LockId) {}
+    /// This thread has the lock, after waiting.
+    fn lock_obtain(&self, lock: LockId) {}
+    /// This thread tried to take the lock without waiting.
+    fn lock_try_obtain(&self, lock: LockId, obtained: bool) {}
+    /// This thread has released the lock.
+    fn lock_release(&self, lock: LockId) {}
+    /// The lock is gone.
+    fn lock_terminate(&self, lock: LockId) {}
+
+    /// From here on, this thread runs the fiber.
+    fn fiber_enter(&self, fiber: Name) {}
+    /// From here on, this thread runs no fiber.
+    fn fiber_leave(&self) {}
+
+    /// Names this thread.
+    fn thread_name(&self, name: &str) {}
+    /// Adds a line on the program as a whole.
+    fn app_info(&self, text: &str) {}
+
+    /// A text can be asked for from here on: [`sources::text`](crate::sources::text) has it.
+    fn sources_ready(&self) {}
+}

@@ -1,0 +1,35 @@
+//! The beginning and the end of a traced run.
+
+use crate::select::provider;
+
+/// Chooses the provider and gets it ready, so that the first zone does not pay for it.
+///
+/// Tracing works without it, too. Keep the guard until the end of `main`: dropping it writes out
+/// what is held back, and with `TRACY_NO_EXIT=1` waits until a profiler has fetched everything.
+///
+/// ```
+/// let _session = zonecast::start();
+/// let _zone = zonecast::zone!("main");
+/// ```
+pub fn start() -> Session {
+    provider!(|p| p.start());
+    Session(())
+}
+
+/// Writes out what is held back when it is dropped.
+#[derive(Debug)]
+#[must_use = "dropping the session at once writes nothing out at the end; bind it: `let _session = …`"]
+pub struct Session(());
+
+impl Session {
+    /// Writes out what is held back so far.
+    pub fn flush(&self) {
+        provider!(|p| p.flush());
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        provider!(|p| p.finish());
+    }
+}

@@ -1,0 +1,7 @@
+//! Zones for the Tracy profiler.
+
+/// Tracy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tracy;
+
+impl crate::Provider for Tracy {}
