@@ -1,1 +1,70 @@
-//! Executables as bytes: which kernels they export, where those came from, and the source text that they carry.
+//! Executables as bytes: which kernels they export, where those came from, and the source text that they
+//! carry.
+//!
+//! Some compilers put the text of each kernel into the executable, as they saw it at one or more stages of
+//! compilation, and a table that says at which line of which file each kernel stands. This crate reads
+//! such tables: from files, from bytes and from loaded libraries, without running them, and for machines
+//! other than this one.
+//!
+//! * An [`Executable`] is a file or a range of bytes. What is in it is found by content.
+//! * It has [`Image`]s, one for each executable found: a module may hold several.
+//! * An image has [`Export`]s, each with the [`SourceLocation`] that its author would know and one for
+//!   each [`Stage`] of compilation,
+//! * and [`Sources`], a table of texts by path, in which the stages' files are looked up.
+//!
+//! Everything borrows. A model's executables may carry hundreds of megabytes of text of which a person
+//! looks at one page, so opening reads tables only, a look-up is a binary search, and a text is a slice of
+//! the mapped file. Names, paths and texts are bytes (`&[u8]`), since nothing makes them UTF-8.
+//!
+#![cfg_attr(feature = "iree", doc = "```")]
+#![cfg_attr(not(feature = "iree"), doc = "```no_run")]
+//! let executable = zonecast_embed::Executable::open("tests/data/iree/many.cpu.g3.vmfb")?;
+//! let image = executable.image(0).unwrap();
+//! let f11 = image.exports().find(|export| export.name().starts_with(b"f11_")).unwrap();
+//! assert_eq!(f11.location().unwrap().file, b"src/many.mlir");
+//!
+//! let stage = f11.stage("0.source").unwrap().location.unwrap();
+//! let text = image.sources().find(stage.file).unwrap();
+//! let line = text.split(|&byte| byte == b'\n').nth(stage.line as usize - 1).unwrap();
+//! assert!(line.trim_ascii_start().starts_with(b"func.func @f11_"));
+//! # Ok::<(), zonecast_embed::Error>(())
+//! ```
+//!
+//! # What is understood
+//!
+//! | contents | feature | notes |
+//! |---|---|---|
+//! | IREE modules, `.vmfb`, zipped or bare | `iree` | all executables in them |
+//! | IREE executable libraries for CPUs (ELF), interface versions 4, 5, 6 | `iree` | any x86, ARM or RISC-V machine; embedded or system linked |
+//!
+//! # Trust
+//!
+//! Files are taken to be hostile. Every offset and count that leads to something is checked at opening,
+//! and what is wrong becomes an [`Error`] with its place; nothing panics, allocates more than a small
+//! multiple of the file's tables, or reads outside the bytes. The exception is a library that is already
+//! loaded: [`Executable::from_loaded`] has to trust it, and is `unsafe`.
+//!
+//! # Features
+//!
+//! `mmap` (default) maps files instead of reading them; `iree` (default) reads IREE's formats. Without
+//! features this crate depends on nothing, and understands nothing.
+
+// Without any format there is nobody to report damage or to fill in the records.
+#![cfg_attr(not(feature = "iree"), allow(dead_code))]
+
+mod error;
+mod executable;
+mod image;
+mod note;
+mod read;
+mod storage;
+
+pub use error::{Error, ErrorKind, Magic};
+pub use executable::Executable;
+#[cfg(feature = "iree")]
+pub use executable::{IreeQuery, Loaded};
+pub use image::{
+    CpuExport, CpuLibrary, Export, Exports, Format, Image, Images, Source, SourceLocation, Sources, Stage,
+    Stages,
+};
+pub use note::Note;

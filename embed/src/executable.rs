@@ -1,0 +1,211 @@
+//! An opened file, or bytes in memory, with one or more executables in it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::image::Images;
+use crate::read::{self, Found};
+use crate::storage::{Stamp, Storage};
+use crate::{Error, Image, Note};
+
+/// An opened file, or a range of bytes, and the [`Image`]s found in it.
+///
+/// It owns the mapping that everything else borrows from. Opening it looks at the tables only, allocates
+/// a little for each image and nothing for each source, and reads no byte of any source's text. Share
+/// it between threads by reference or in an `Arc`.
+pub struct Executable {
+    storage: Storage,
+    name: String,
+    path: Option<PathBuf>,
+    stamp: Option<Stamp>,
+    found: Vec<Found>,
+    unreadable: Vec<Error>,
+}
+
+impl Executable {
+    /// Opens a file and finds what is in it, by content and not by its name.
+    ///
+    /// The file is mapped (without feature `mmap`, read). Every count, offset and length that leads to
+    /// a name, a location or a source is checked here; nothing in the file is run.
+    ///
+    /// While it is open, **do not write into the file or shorten it**: write a new one and rename it over
+    /// the old. [`unchanged`](Self::unchanged) notices most breaches of this.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be opened, is not of a known kind, or contradicts itself. In a container, parts
+    /// that cannot be read are left out and become [notes](Self::notes), unless nothing else is in it.
+    ///
+    /// # Examples
+    ///
+    #[cfg_attr(feature = "iree", doc = "```")]
+    #[cfg_attr(not(feature = "iree"), doc = "```no_run")]
+    /// use zonecast_embed::Executable;
+    ///
+    /// let executable = Executable::open("tests/data/iree/mlp.cpu.g3.vmfb")?;
+    /// for image in executable.images() {
+    ///     for export in image.exports() {
+    ///         let stage = export.stage("0.source").unwrap().location.unwrap();
+    ///         let text = image.sources().find(stage.file).unwrap();
+    ///         println!("{} is at line {} of:", String::from_utf8_lossy(export.name()), stage.line);
+    ///         println!("{}", String::from_utf8_lossy(text));
+    ///     }
+    /// }
+    /// # assert_eq!(executable.image(0).unwrap().exports().len(), 3);
+    /// # Ok::<(), zonecast_embed::Error>(())
+    /// ```
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let in_file = |error: Error| error.in_file(&path.to_string_lossy());
+        let (storage, stamp) = Storage::open(path).map_err(|error| in_file(Error::io(error)))?;
+        let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let mut executable = Self::read(storage, name).map_err(in_file)?;
+        executable.unreadable = executable.unreadable.into_iter().map(in_file).collect();
+        executable.path = Some(path.to_owned());
+        executable.stamp = stamp;
+        Ok(executable)
+    }
+
+    /// Finds what is in bytes that the program has: owned ones, or ones that live for ever.
+    ///
+    /// `name` stands for the module in messages and wherever two modules must be told apart.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    ///
+    /// # Examples
+    ///
+    #[cfg_attr(feature = "iree", doc = "```")]
+    #[cfg_attr(not(feature = "iree"), doc = "```no_run")]
+    /// use zonecast_embed::Executable;
+    ///
+    /// static MODEL: &[u8] = include_bytes!(concat!(
+    ///     env!("CARGO_MANIFEST_DIR"), "/tests/data/iree/scale.cpu.g3.vmfb"));
+    ///
+    /// let executable = Executable::from_bytes(MODEL, "scale")?;
+    /// let image = executable.image(0).unwrap();
+    /// assert_eq!(image.name(), b"scale_dispatch_0");
+    /// assert_eq!(image.target(), Some(&b"x86_64"[..]));
+    /// assert_eq!(image.sources().len(), 3);
+    ///
+    /// let error = Executable::from_bytes(&b"plain text"[..], "notes").unwrap_err();
+    /// assert!(error.to_string().starts_with("notes: at offset 0x0: unknown contents"));
+    /// # Ok::<(), zonecast_embed::Error>(())
+    /// ```
+    pub fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>, name: &str) -> Result<Self, Error> {
+        let in_file = |error: Error| error.in_file(name);
+        let mut executable = Self::read(Storage::Memory(bytes.into()), name.to_owned()).map_err(in_file)?;
+        executable.unreadable = executable.unreadable.into_iter().map(in_file).collect();
+        Ok(executable)
+    }
+
+    /// Borrows the tables of a library that is already loaded, in place.
+    ///
+    /// Prefer the file when there is one: it can be checked, this cannot.
+    ///
+    /// # Safety
+    ///
+    /// * `loaded` is what its variant says, and its tables are laid out as that interface prescribes,
+    ///   with every pointer relocated.
+    /// * The library stays loaded, and its tables and texts unmodified, until the `Executable` is dropped.
+    ///
+    /// # Errors
+    ///
+    /// If the query function refuses every version that is understood, or the tables contradict
+    /// themselves in a way that can be seen without knowing their bounds.
+    #[cfg(feature = "iree")]
+    pub unsafe fn from_loaded(loaded: Loaded, name: &str) -> Result<Self, Error> {
+        // SAFETY: the caller's promises are those that `Found::loaded` asks for.
+        let found = unsafe { Found::loaded(loaded) }.map_err(|error| error.in_file(name))?;
+        Ok(Self {
+            storage: Storage::Memory(Cow::Borrowed(&[])),
+            name: name.to_owned(),
+            path: None,
+            stamp: None,
+            found: vec![found],
+            unreadable: Vec::new(),
+        })
+    }
+
+    fn read(storage: Storage, name: String) -> Result<Self, Error> {
+        let read::Contents { found, unreadable } = read::contents(storage.bytes())?;
+        Ok(Self { storage, name, path: None, stamp: None, found, unreadable })
+    }
+
+    /// Everything: the whole file, or the bytes given. Empty for a loaded library.
+    pub fn bytes(&self) -> &[u8] {
+        self.storage.bytes()
+    }
+
+    /// The path it was opened by.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// The file's name without directory and last extension, or the name given.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// False if the mapped file has been written to since it was opened, as far as its length and time
+    /// of modification tell. The texts may then be of another version, or torn: show none of them.
+    pub fn unchanged(&self) -> bool {
+        match (&self.path, &self.stamp) {
+            (Some(path), Some(stamp)) => stamp.holds(path),
+            _ => true,
+        }
+    }
+
+    /// What was found, in order of offset in the file as far as containers keep that order.
+    pub fn images(&self) -> Images<'_> {
+        Images::new(self)
+    }
+
+    /// The image of that index.
+    pub fn image(&self, index: usize) -> Option<Image<'_>> {
+        (index < self.found.len()).then(|| Image::new(self, index))
+    }
+
+    /// Things worth saying to a person. Checks the order of every source table, so it reads all paths.
+    pub fn notes(&self) -> Vec<Note<'_>> {
+        let unsorted = self.images().filter(|image| !image.is_sorted());
+        let unreadable = self.unreadable.iter().map(Note::Unreadable);
+        unreadable.chain(unsorted.map(|image| Note::Unsorted { image: image.index() })).collect()
+    }
+
+    pub(crate) fn found(&self) -> &[Found] {
+        &self.found
+    }
+}
+
+impl fmt::Debug for Executable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Executable")
+            .field("name", &self.name)
+            .field("path", &self.path)
+            .field("bytes", &self.bytes().len())
+            .field("images", &self.images().collect::<Vec<_>>())
+            .finish()
+    }
+}
+
+/// Something in memory that [`Executable::from_loaded`] can read.
+#[cfg(feature = "iree")]
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Loaded {
+    /// An IREE library's query function, for instance the symbol `iree_hal_executable_library_query`
+    /// that `dlsym` gave. It is called, without an environment, once for each version understood
+    /// until it answers.
+    IreeQuery(IreeQuery),
+    /// What such a function returned.
+    IreeLibrary(std::ptr::NonNull<std::ffi::c_void>),
+}
+
+/// The query function of an IREE executable library: takes the interface version and an environment,
+/// and returns the library or null.
+#[cfg(feature = "iree")]
+pub type IreeQuery =
+    unsafe extern "C" fn(version: u32, environment: *const std::ffi::c_void) -> *const std::ffi::c_void;

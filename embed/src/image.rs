@@ -1,0 +1,430 @@
+//! What is in an image: exports, their locations and stages, and the source files.
+//!
+//! All of these are small copyable views. They borrow from the [`Executable`] and cost nothing to make;
+//! a record is read when it is asked for.
+
+use std::fmt;
+use std::iter::FusedIterator;
+use std::ops::Range;
+
+use crate::Executable;
+use crate::read::{RawExport, RawSource};
+
+/// How an image is laid out, thus who wrote it. `Display` gives the name in brackets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Format {
+    /// IREE's executable library for CPUs (`iree-cpu`).
+    IreeCpu,
+}
+
+impl Format {
+    /// The short name that `Display` gives.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::IreeCpu => "iree-cpu",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A line of a file. The file may or may not be among the embedded sources: an export's own location
+/// usually names the user's file, a stage's location an embedded one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SourceLocation<'a> {
+    /// The path as the compiler wrote it, raw bytes, never empty.
+    pub file: &'a [u8],
+    /// Counted from one; zero if unknown.
+    pub line: u32,
+}
+
+/// One executable inside an [`Executable`].
+#[derive(Clone, Copy)]
+pub struct Image<'a> {
+    executable: &'a Executable,
+    index: usize,
+}
+
+impl<'a> Image<'a> {
+    pub(crate) fn new(executable: &'a Executable, index: usize) -> Self {
+        Self { executable, index }
+    }
+
+    /// How it is laid out.
+    pub fn format(self) -> Format {
+        self.found().reader.format()
+    }
+
+    /// Its index among the [images](Executable::images).
+    pub fn index(self) -> usize {
+        self.index
+    }
+
+    /// The name that it bears inside, for instance `mlp_net_linked`; empty if it has none.
+    pub fn name(self) -> &'a [u8] {
+        self.found().reader.name(self.raw()).unwrap_or_default()
+    }
+
+    /// What it was compiled for, if it says so: `x86_64`, `arm_64`, `riscv_32`, `gfx942`, …
+    pub fn target(self) -> Option<&'a [u8]> {
+        self.found().reader.target(self.raw())
+    }
+
+    /// Its place in the file; `None` for what was already loaded.
+    pub fn range(self) -> Option<Range<u64>> {
+        self.found().range.as_ref().map(|range| range.start as u64..range.end as u64)
+    }
+
+    /// Where it begins in the file, in bytes.
+    pub fn offset(self) -> Option<u64> {
+        self.range().map(|range| range.start)
+    }
+
+    /// Its size in the file, in bytes.
+    #[allow(clippy::len_without_is_empty)] // an image is never empty
+    pub fn len(self) -> Option<u64> {
+        self.range().map(|range| range.end - range.start)
+    }
+
+    /// Its own bytes: for a CPU executable a whole ELF file. `None` for what was already loaded.
+    pub fn bytes(self) -> Option<&'a [u8]> {
+        self.found().range.as_ref().map(|_| self.raw())
+    }
+
+    /// Its exports, in ordinal order, which need not be the order of their names.
+    pub fn exports(self) -> Exports<'a> {
+        Exports { image: self, left: 0..self.found().reader.exports() }
+    }
+
+    /// The export of that ordinal.
+    pub fn export(self, ordinal: usize) -> Option<Export<'a>> {
+        (ordinal < self.found().reader.exports()).then(|| Export {
+            image: self,
+            ordinal,
+            raw: self.found().reader.export(self.raw(), ordinal).unwrap_or_default(),
+        })
+    }
+
+    /// The embedded source files.
+    pub fn sources(self) -> Sources<'a> {
+        Sources { image: self }
+    }
+
+    /// For a CPU executable, what its library header says.
+    pub fn cpu_library(self) -> Option<CpuLibrary> {
+        self.found().reader.cpu_library()
+    }
+
+    fn found(self) -> &'a crate::read::Found {
+        &self.executable.found()[self.index]
+    }
+
+    /// The bytes that the reader works on; empty for what was already loaded.
+    fn raw(self) -> &'a [u8] {
+        let range = self.found().range.clone().unwrap_or_default();
+        self.executable.bytes().get(range).unwrap_or_default()
+    }
+
+    /// Whether the sources ascend by path. Found out at the first call, which reads every path.
+    pub(crate) fn is_sorted(self) -> bool {
+        let path = |index| self.found().reader.source(self.raw(), index).map(|source| source.path).ok();
+        *self.found().sorted.get_or_init(|| (0..self.found().reader.sources()).map(path).is_sorted())
+    }
+}
+
+impl fmt::Debug for Image<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Image")
+            .field("format", &self.format())
+            .field("name", &String::from_utf8_lossy(self.name()))
+            .field("range", &self.range())
+            .field("exports", &self.exports().len())
+            .field("sources", &self.sources().len())
+            .finish()
+    }
+}
+
+/// One kernel of an image.
+#[derive(Clone, Copy)]
+pub struct Export<'a> {
+    image: Image<'a>,
+    ordinal: usize,
+    raw: RawExport<'a>,
+}
+
+impl<'a> Export<'a> {
+    /// Its name, raw bytes.
+    pub fn name(self) -> &'a [u8] {
+        self.raw.name
+    }
+
+    /// Its place among the exports, by which runtimes call it.
+    pub fn ordinal(self) -> usize {
+        self.ordinal
+    }
+
+    /// The image that it belongs to.
+    pub fn image(self) -> Image<'a> {
+        self.image
+    }
+
+    /// Where in the user's own source it came from; `None` if unknown, or not recorded.
+    pub fn location(self) -> Option<SourceLocation<'a>> {
+        self.raw.location
+    }
+
+    /// Where it stands in the compiler's intermediate forms, in the compiler's order.
+    pub fn stages(self) -> Stages<'a> {
+        Stages { export: self, left: 0..self.raw.stages }
+    }
+
+    /// The stage of that name, for instance `0.source`.
+    pub fn stage(self, name: impl AsRef<[u8]>) -> Option<Stage<'a>> {
+        self.stages().find(|stage| stage.name == name.as_ref())
+    }
+
+    /// For a CPU executable, how the export is to be called.
+    pub fn cpu(self) -> Option<CpuExport> {
+        self.image.found().reader.cpu_export(self.image.raw(), self.ordinal)
+    }
+}
+
+impl fmt::Debug for Export<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Export")
+            .field("name", &String::from_utf8_lossy(self.name()))
+            .field("ordinal", &self.ordinal)
+            .field("location", &self.location())
+            .field("stages", &self.stages().len())
+            .finish()
+    }
+}
+
+/// An export as one stage of compilation saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stage<'a> {
+    /// The stage's name, for instance `0.source`.
+    pub name: &'a [u8],
+    /// The file and line of the export in that stage.
+    pub location: Option<SourceLocation<'a>>,
+}
+
+/// What an IREE executable library for CPUs says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CpuLibrary {
+    /// The version of IREE's executable library interface: 4, 5 or 6. Its query function answers to
+    /// exactly this one.
+    pub abi_version: u32,
+    /// The machine of the ELF file (`e_machine`); `None` for a loaded library, which is the host's.
+    pub machine: Option<u16>,
+    /// The width of a pointer in bytes, 4 or 8.
+    pub pointer_size: u8,
+    /// Feature bits.
+    pub features: u32,
+    /// 0 none, 1 address, 2 memory, 3 thread, 4 undefined behaviour.
+    pub sanitizer: u32,
+    /// How many functions the library imports from its host.
+    pub imports: u32,
+    /// How many constants the library as a whole takes when it is loaded.
+    pub constants: u32,
+}
+
+/// How to call an export of an IREE executable library for CPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CpuExport {
+    /// Bit 0: workgroups run one after another; bit 1: the workgroup size is dynamic. Zero before
+    /// version 6.
+    pub flags: u64,
+    /// The local memory that each workgroup needs, in pages of 4,096 bytes.
+    pub local_memory_pages: u16,
+    /// The number of 32-bit push constants.
+    pub constants: u8,
+    /// The number of buffer bindings.
+    pub bindings: u8,
+    /// The workgroup size; `None` before version 6, which did not record it.
+    pub workgroup_size: Option<[u32; 3]>,
+}
+
+/// The embedded source files of an image.
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
+    image: Image<'a>,
+}
+
+impl<'a> Sources<'a> {
+    /// How many there are.
+    pub fn len(self) -> usize {
+        self.image.found().reader.sources()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The source of that index, in the table's order.
+    pub fn get(self, index: usize) -> Option<Source<'a>> {
+        if index >= self.len() {
+            return None;
+        }
+        let raw = self.image.found().reader.source(self.image.raw(), index).ok()?;
+        Some(Source { executable: self.image.executable, raw })
+    }
+
+    /// All of them, in the table's order.
+    pub fn iter(self) -> impl Iterator<Item = Source<'a>> + use<'a> {
+        (0..self.len()).filter_map(move |index| self.get(index))
+    }
+
+    /// The text of the file with exactly this path.
+    ///
+    /// A binary search. The first one checks the table's order; if that is wrong, this and all
+    /// later ones look through the whole table (and [`Executable::notes`] says so).
+    pub fn find(self, path: impl AsRef<[u8]>) -> Option<&'a [u8]> {
+        self.find_source(path).map(Source::text)
+    }
+
+    /// As [`find`](Self::find), but gives the whole record.
+    pub fn find_source(self, path: impl AsRef<[u8]>) -> Option<Source<'a>> {
+        let path = path.as_ref();
+        if !self.image.is_sorted() {
+            return self.iter().find(|source| source.path() == path);
+        }
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let source = self.get(middle)?;
+            match source.path().cmp(path) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => return Some(source),
+            }
+        }
+        None
+    }
+}
+
+impl fmt::Debug for Sources<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// One embedded source file.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    executable: &'a Executable,
+    raw: RawSource<'a>,
+}
+
+impl<'a> Source<'a> {
+    /// Its path, as locations name it. Raw bytes.
+    pub fn path(self) -> &'a [u8] {
+        self.raw.path
+    }
+
+    /// Its text, borrowed from the executable's own bytes. Not NUL-terminated; UTF-8 if the compiler
+    /// kept to that.
+    pub fn text(self) -> &'a [u8] {
+        self.raw.text
+    }
+
+    /// Where the text begins in the file; `None` if it is not in one piece there, or already loaded.
+    pub fn offset(self) -> Option<u64> {
+        let file = self.executable.bytes().as_ptr_range();
+        let text = self.raw.text.as_ptr_range();
+        (file.start <= text.start && text.end <= file.end && file.start != file.end)
+            .then(|| (text.start.addr() - file.start.addr()) as u64)
+    }
+}
+
+impl fmt::Debug for Source<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source")
+            .field("path", &String::from_utf8_lossy(self.path()))
+            .field("length", &self.text().len())
+            .finish()
+    }
+}
+
+/// Iterator over the [exports](Image::exports) of an image.
+#[derive(Debug, Clone)]
+pub struct Exports<'a> {
+    image: Image<'a>,
+    left: Range<usize>,
+}
+
+/// Iterator over the [stages](Export::stages) of an export.
+#[derive(Debug, Clone)]
+pub struct Stages<'a> {
+    export: Export<'a>,
+    left: Range<usize>,
+}
+
+impl<'a> Exports<'a> {
+    fn at(&self, ordinal: usize) -> Option<Export<'a>> {
+        self.image.export(ordinal)
+    }
+}
+
+impl<'a> Stages<'a> {
+    fn at(&self, stage: usize) -> Option<Stage<'a>> {
+        let image = self.export.image;
+        let stage = image.found().reader.stage(image.raw(), self.export.ordinal, stage);
+        Some(stage.unwrap_or(Stage { name: b"", location: None }))
+    }
+}
+
+macro_rules! iterator_by_index {
+    ($iterator:ident, $item:ident) => {
+        impl<'a> Iterator for $iterator<'a> {
+            type Item = $item<'a>;
+
+            fn next(&mut self) -> Option<Self::Item> {
+                self.left.next().and_then(|index| self.at(index))
+            }
+
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                self.left.size_hint()
+            }
+        }
+
+        impl DoubleEndedIterator for $iterator<'_> {
+            fn next_back(&mut self) -> Option<Self::Item> {
+                self.left.next_back().and_then(|index| self.at(index))
+            }
+        }
+
+        impl ExactSizeIterator for $iterator<'_> {}
+        impl FusedIterator for $iterator<'_> {}
+    };
+}
+
+iterator_by_index!(Exports, Export);
+iterator_by_index!(Stages, Stage);
+
+/// Iterator over the [images](Executable::images) of an executable.
+#[derive(Debug, Clone)]
+pub struct Images<'a> {
+    executable: &'a Executable,
+    left: Range<usize>,
+}
+
+impl<'a> Images<'a> {
+    pub(crate) fn new(executable: &'a Executable) -> Self {
+        Self { executable, left: 0..executable.found().len() }
+    }
+
+    fn at(&self, index: usize) -> Option<Image<'a>> {
+        self.executable.image(index)
+    }
+}
+
+iterator_by_index!(Images, Image);

@@ -1,0 +1,32 @@
+//! What is worth telling about an executable that could be read.
+
+use std::fmt;
+
+use crate::Error;
+
+/// One thing worth saying about an [`Executable`](crate::Executable); `Display` says it in a sentence.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Note<'a> {
+    /// Part of a container looks like an executable, but could not be read. The others could.
+    Unreadable(&'a Error),
+    /// Image number `image` has a source table that is not in ascending order of path. It is read all
+    /// the same, more slowly.
+    Unsorted {
+        /// The image's index.
+        image: usize,
+    },
+}
+
+impl fmt::Display for Note<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(error) => write!(f, "left out a part that could not be read: {error}"),
+            Self::Unsorted { image } => write!(
+                f,
+                "the source table of image {image} is not sorted by path, so look-ups go through all of it; \
+                 the compiler that wrote it should sort it"
+            ),
+        }
+    }
+}

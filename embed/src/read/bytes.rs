@@ -1,0 +1,34 @@
+//! Little-endian numbers and ranges out of bytes that nobody vouches for.
+
+use crate::Error;
+
+/// `length` bytes from `at`; the error says that `expected` should have been there.
+pub(crate) fn slice<'a>(
+    bytes: &'a [u8],
+    at: u64,
+    length: u64,
+    expected: &'static str,
+) -> Result<&'a [u8], Error> {
+    let range = || {
+        let start = usize::try_from(at).ok()?;
+        bytes.get(start..start.checked_add(usize::try_from(length).ok()?)?)
+    };
+    range().ok_or_else(|| Error::damaged(at, expected))
+}
+
+fn array<const N: usize>(bytes: &[u8], at: u64, expected: &'static str) -> Result<[u8; N], Error> {
+    let slice = slice(bytes, at, N as u64, expected)?;
+    slice.try_into().map_err(|_| Error::damaged(at, expected))
+}
+
+pub(crate) fn u16(bytes: &[u8], at: u64, expected: &'static str) -> Result<u16, Error> {
+    array(bytes, at, expected).map(u16::from_le_bytes)
+}
+
+pub(crate) fn u32(bytes: &[u8], at: u64, expected: &'static str) -> Result<u32, Error> {
+    array(bytes, at, expected).map(u32::from_le_bytes)
+}
+
+pub(crate) fn u64(bytes: &[u8], at: u64, expected: &'static str) -> Result<u64, Error> {
+    array(bytes, at, expected).map(u64::from_le_bytes)
+}

@@ -1,0 +1,106 @@
+//! IREE modules (`.vmfb`): a container, whose read-only data segments may be executables.
+//!
+//! A module is a FlatBuffer with its size before it, and behind it, from the next multiple of 64 on, the
+//! bytes of its larger segments. By default all of that is wrapped as a zip archive so that `unzip` can
+//! list it; then a zip local header comes first, and offsets still count from the very beginning.
+//! (`iree/schemas/bytecode_module_def.fbs` in IREE's sources; the slot numbers below are its field ids.)
+//!
+//! Nothing says which segments are executables, so all are handed out to be looked at.
+
+use std::ops::Range;
+
+use super::flatbuffer::{Table, Tables};
+use super::{Result, bytes};
+use crate::Error;
+
+const IDENTIFIER: &[u8] = b"IREE";
+const ZIP: &[u8] = b"PK\x03\x04";
+const HEADER: &str = "the header of an IREE module";
+
+const SLOT_SEGMENTS: u64 = 9;
+const SLOT_COMPRESSION: u64 = 0;
+const SLOT_EMBEDDED: u64 = 2;
+const SLOT_OFFSET: u64 = 3;
+const SLOT_LENGTH: u64 = 4;
+
+pub(crate) fn is(file: &[u8]) -> bool {
+    let identifier = prefix(file).and_then(|prefix| bytes::slice(file, prefix + 8, 4, HEADER));
+    identifier.is_ok_and(|identifier| identifier == IDENTIFIER)
+}
+
+/// The length of the zip local header, if there is one.
+fn prefix(file: &[u8]) -> Result<u64> {
+    if !file.starts_with(ZIP) {
+        return Ok(0);
+    }
+    let name = bytes::u16(file, 26, HEADER)?;
+    let extra = bytes::u16(file, 28, HEADER)?;
+    Ok(30 + u64::from(name) + u64::from(extra))
+}
+
+/// The places of a module's data segments.
+pub(crate) struct Segments<'a> {
+    file: &'a [u8],
+    /// Where the FlatBuffer begins.
+    buffer: u64,
+    /// Where offsets of external segments count from.
+    data: u64,
+    tables: Tables<'a>,
+    next: usize,
+}
+
+impl<'a> Segments<'a> {
+    pub(crate) fn new(file: &'a [u8]) -> Result<Self> {
+        let prefix = prefix(file)?;
+        let size = bytes::u32(file, prefix, HEADER)?;
+        let buffer = prefix + 4;
+        let contents = bytes::slice(file, buffer, size.into(), "a module as long as its header says")?;
+        let tables =
+            (|| Table::root(contents)?.tables(SLOT_SEGMENTS))().map_err(|error| error.moved_by(buffer))?;
+        let data = (buffer + u64::from(size)).next_multiple_of(64);
+        Ok(Self { file, buffer, data, tables, next: 0 })
+    }
+
+    fn segment(&self, index: usize) -> Result<Range<usize>> {
+        let slice = match self.describe(index).map_err(|error| error.moved_by(self.buffer))? {
+            Segment::Embedded(slice) => slice,
+            Segment::External { offset, length } => {
+                let offset = offset.saturating_add(self.data);
+                bytes::slice(self.file, offset, length, "a data segment within the file")?
+            }
+        };
+        let start = slice.as_ptr().addr() - self.file.as_ptr().addr();
+        Ok(start..start + slice.len())
+    }
+
+    fn describe(&self, index: usize) -> Result<Segment<'a>> {
+        let segment = self.tables.get(index)?;
+        // 0: the field is absent; 1: stored as it is.
+        if segment.u8(SLOT_COMPRESSION)? > 1 {
+            return Err(Error::unsupported(0, "a compressed data segment; compile without compression"));
+        }
+        Ok(match segment.bytes(SLOT_EMBEDDED)? {
+            Some(slice) => Segment::Embedded(slice),
+            None => {
+                Segment::External { offset: segment.u64(SLOT_OFFSET)?, length: segment.u64(SLOT_LENGTH)? }
+            }
+        })
+    }
+}
+
+enum Segment<'a> {
+    /// Inside the FlatBuffer.
+    Embedded(&'a [u8]),
+    /// Behind it.
+    External { offset: u64, length: u64 },
+}
+
+impl Iterator for Segments<'_> {
+    type Item = Result<Range<usize>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let index = self.next;
+        self.next += 1;
+        (index < self.tables.len()).then(|| self.segment(index))
+    }
+}

@@ -1,0 +1,7 @@
+//! Reads real files, whole and damaged.
+#![cfg(feature = "iree")]
+
+mod corpus;
+mod expected;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod loaded;
