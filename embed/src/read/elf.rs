@@ -28,6 +28,8 @@ pub(crate) fn is(bytes: &[u8]) -> bool {
 }
 
 /// The loaded layout of an ELF file.
+///
+/// Errors of its accessors give addresses; whoever knows what led there says so instead.
 pub(crate) struct Elf {
     /// The size of a pointer, 4 or 8.
     pub(crate) word: u64,

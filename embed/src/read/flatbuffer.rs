@@ -33,55 +33,68 @@ pub(crate) struct Tables<'a> {
 
 impl<'a> Table<'a> {
     pub(crate) fn root(buffer: &'a [u8]) -> Result<Self> {
-        Self::at(buffer, bytes::u32(buffer, 0, TABLE)?.into())
+        Self::behind(buffer, 0)
     }
 
-    fn at(buffer: &'a [u8], at: u64) -> Result<Self> {
-        let back = bytes::u32(buffer, at, TABLE)? as i32;
+    /// The table that the offset at `pointer` leads to.
+    fn behind(buffer: &'a [u8], pointer: u64) -> Result<Self> {
+        let damaged = |_| Error::damaged(pointer, TABLE);
+        let at = pointer + u64::from(bytes::u32(buffer, pointer, TABLE)?);
+        let back = bytes::u32(buffer, at, TABLE).map_err(damaged)? as i32;
         let vtable = at.checked_add_signed(-i64::from(back)).ok_or(Error::damaged(at, TABLE))?;
-        let vtable_size = bytes::u16(buffer, vtable, TABLE)?.into();
-        bytes::slice(buffer, vtable, vtable_size, TABLE)?;
+        let vtable_size = bytes::u16(buffer, vtable, TABLE).map_err(damaged)?.into();
+        bytes::slice(buffer, vtable, vtable_size, TABLE).map_err(damaged)?;
         Ok(Self { buffer, at, vtable, vtable_size })
     }
 
-    /// Where the field of that slot is, if it is present.
-    fn field(&self, slot: u64) -> Result<Option<u64>> {
+    /// Where the table begins in its buffer.
+    pub(crate) fn offset(&self) -> u64 {
+        self.at
+    }
+
+    /// Where the field of that slot is, if it is present, and its first `size` bytes.
+    fn field(&self, slot: u64, size: u64) -> Result<Option<(u64, &'a [u8])>> {
         let entry = 4 + 2 * slot;
         if entry + 2 > self.vtable_size {
             return Ok(None);
         }
         let within = bytes::u16(self.buffer, self.vtable + entry, FIELD)?;
-        Ok((within != 0).then_some(self.at + u64::from(within)))
+        if within == 0 {
+            return Ok(None);
+        }
+        let at = self.at + u64::from(within);
+        let field = bytes::slice(self.buffer, at, size, FIELD).map_err(|_| Error::damaged(self.at, FIELD))?;
+        Ok(Some((at, field)))
     }
 
     pub(crate) fn u8(&self, slot: u64) -> Result<u8> {
-        let Some(at) = self.field(slot)? else { return Ok(0) };
-        bytes::slice(self.buffer, at, 1, FIELD).map(|byte| byte[0])
+        Ok(self.field(slot, 1)?.map_or(0, |(_, field)| field[0]))
     }
 
     pub(crate) fn u64(&self, slot: u64) -> Result<u64> {
-        self.field(slot)?.map_or(Ok(0), |at| bytes::u64(self.buffer, at, FIELD))
+        self.field(slot, 8)?.map_or(Ok(0), |(_, field)| bytes::u64(field, 0, FIELD))
     }
 
-    /// What the field points at.
-    fn target(&self, slot: u64) -> Result<Option<u64>> {
-        let Some(at) = self.field(slot)? else { return Ok(None) };
-        Ok(Some(at + u64::from(bytes::u32(self.buffer, at, FIELD)?)))
+    /// The length of the vector that the field points at, and its elements, each of `size` bytes.
+    fn vector(&self, slot: u64, size: u64) -> Result<Option<(u32, u64, &'a [u8])>> {
+        let Some((at, field)) = self.field(slot, 4)? else { return Ok(None) };
+        let damaged = |_| Error::damaged(at, VECTOR);
+        let vector = at + u64::from(bytes::u32(field, 0, VECTOR)?);
+        let len = bytes::u32(self.buffer, vector, VECTOR).map_err(damaged)?;
+        let elements =
+            bytes::slice(self.buffer, vector + 4, u64::from(len) * size, VECTOR).map_err(damaged)?;
+        Ok(Some((len, vector + 4, elements)))
     }
 
-    /// The elements of a vector of bytes, or of a string.
+    /// A vector of bytes, or a string.
     pub(crate) fn bytes(&self, slot: u64) -> Result<Option<&'a [u8]>> {
-        let Some(at) = self.target(slot)? else { return Ok(None) };
-        let len = bytes::u32(self.buffer, at, VECTOR)?;
-        bytes::slice(self.buffer, at + 4, len.into(), VECTOR).map(Some)
+        Ok(self.vector(slot, 1)?.map(|(_, _, elements)| elements))
     }
 
     /// A vector of tables; empty if absent.
     pub(crate) fn tables(&self, slot: u64) -> Result<Tables<'a>> {
-        let Some(at) = self.target(slot)? else { return Ok(Tables::default()) };
-        let len = bytes::u32(self.buffer, at, VECTOR)?;
-        bytes::slice(self.buffer, at + 4, 4 * u64::from(len), VECTOR)?;
-        Ok(Tables { buffer: self.buffer, at: at + 4, len })
+        let Some((len, at, _)) = self.vector(slot, 4)? else { return Ok(Tables::default()) };
+        Ok(Tables { buffer: self.buffer, at, len })
     }
 }
 
@@ -94,7 +107,6 @@ impl<'a> Tables<'a> {
         if index >= self.len() {
             return Err(Error::damaged(self.at, VECTOR));
         }
-        let at = self.at + 4 * index as u64;
-        Table::at(self.buffer, at + u64::from(bytes::u32(self.buffer, at, VECTOR)?))
+        Table::behind(self.buffer, self.at + 4 * index as u64)
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct Segments<'a> {
     /// Where the FlatBuffer begins.
     buffer: u64,
     /// Where offsets of external segments count from.
-    data: u64,
+    external: u64,
     tables: Tables<'a>,
     next: usize,
 }
@@ -54,45 +54,36 @@ impl<'a> Segments<'a> {
         let prefix = prefix(file)?;
         let size = bytes::u32(file, prefix, HEADER)?;
         let buffer = prefix + 4;
-        let contents = bytes::slice(file, buffer, size.into(), "a module as long as its header says")?;
+        let contents = bytes::slice(file, buffer, size.into(), HEADER)
+            .map_err(|_| Error::damaged(prefix, "the length of an IREE module within the file"))?;
         let tables =
             (|| Table::root(contents)?.tables(SLOT_SEGMENTS))().map_err(|error| error.moved_by(buffer))?;
-        let data = (buffer + u64::from(size)).next_multiple_of(64);
-        Ok(Self { file, buffer, data, tables, next: 0 })
+        let external = (buffer + u64::from(size)).next_multiple_of(64);
+        Ok(Self { file, buffer, external, tables, next: 0 })
     }
 
     fn segment(&self, index: usize) -> Result<Range<usize>> {
-        let slice = match self.describe(index).map_err(|error| error.moved_by(self.buffer))? {
-            Segment::Embedded(slice) => slice,
-            Segment::External { offset, length } => {
-                let offset = offset.saturating_add(self.data);
-                bytes::slice(self.file, offset, length, "a data segment within the file")?
-            }
-        };
+        let in_file = |error: Error| error.moved_by(self.buffer);
+        let segment = self.tables.get(index).map_err(in_file)?;
+        let slice = self.data(segment).map_err(in_file)?;
         let start = slice.as_ptr().addr() - self.file.as_ptr().addr();
         Ok(start..start + slice.len())
     }
 
-    fn describe(&self, index: usize) -> Result<Segment<'a>> {
-        let segment = self.tables.get(index)?;
+    /// A segment's bytes, inside or behind the FlatBuffer. Offsets in errors count from that.
+    fn data(&self, segment: Table<'a>) -> Result<&'a [u8]> {
         // 0: the field is absent; 1: stored as it is.
         if segment.u8(SLOT_COMPRESSION)? > 1 {
-            return Err(Error::unsupported(0, "a compressed data segment; compile without compression"));
+            let what = "a compressed data segment; compile without compression";
+            return Err(Error::unsupported(segment.offset(), what));
         }
-        Ok(match segment.bytes(SLOT_EMBEDDED)? {
-            Some(slice) => Segment::Embedded(slice),
-            None => {
-                Segment::External { offset: segment.u64(SLOT_OFFSET)?, length: segment.u64(SLOT_LENGTH)? }
-            }
-        })
+        if let Some(embedded) = segment.bytes(SLOT_EMBEDDED)? {
+            return Ok(embedded);
+        }
+        let offset = segment.u64(SLOT_OFFSET)?.saturating_add(self.external);
+        bytes::slice(self.file, offset, segment.u64(SLOT_LENGTH)?, HEADER)
+            .map_err(|_| Error::damaged(segment.offset(), "a data segment within the file"))
     }
-}
-
-enum Segment<'a> {
-    /// Inside the FlatBuffer.
-    Embedded(&'a [u8]),
-    /// Behind it.
-    External { offset: u64, length: u64 },
 }
 
 impl Iterator for Segments<'_> {

@@ -28,7 +28,7 @@ impl Relocations {
             0,
             "an ELF file with relocations, for a machine other than x86, ARM and RISC-V",
         ))?;
-        bytes::slice(file, table, size, ENTRY)?;
+        bytes::slice(file, table, size, ENTRY).map_err(|_| Error::damaged(0, ENTRY))?;
         let mut this = Self { table, count: 0, with_addend, sorted: None };
         let total = (size / this.entry_size(elf)) as usize;
         let mut last = None;

@@ -2,6 +2,7 @@
 #![cfg(feature = "iree")]
 
 mod corpus;
+mod damage;
 mod expected;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod loaded;

@@ -30,10 +30,11 @@ impl Memory {
         }
     }
 
-    /// An error about what stands at that address, by its place in the file.
+    /// An error about what stands at that address, by its place in the file: the file's beginning if that
+    /// address is nowhere in it.
     pub(crate) fn damaged(&self, address: u64, expected: &'static str) -> Error {
         match self {
-            Self::File(elf) => Error::damaged(elf.offset_of(address, 0).unwrap_or(address), expected),
+            Self::File(elf) => Error::damaged(elf.offset_of(address, 0).unwrap_or(0), expected),
             Self::Loaded => Error::damaged(address, expected),
         }
     }
@@ -41,21 +42,21 @@ impl Memory {
     /// Bytes without pointers in them.
     pub(crate) fn plain<'a>(&'a self, image: &'a [u8], address: u64, length: u64) -> Result<&'a [u8]> {
         match self {
-            Self::File(elf) => elf.plain(image, address, length),
+            Self::File(elf) => elf.plain(image, address, length).map_err(|_| self.damaged(address, TABLE)),
             Self::Loaded => loaded(address, length),
         }
     }
 
     pub(crate) fn u32(&self, image: &[u8], address: u64) -> Result<u32> {
         match self {
-            Self::File(elf) => elf.u32(image, address),
+            Self::File(elf) => elf.u32(image, address).map_err(|_| self.damaged(address, TABLE)),
             Self::Loaded => bytes::u32(loaded(address, 4)?, 0, TABLE),
         }
     }
 
     fn pointer(&self, image: &[u8], address: u64) -> Result<Option<u64>> {
         let value = match self {
-            Self::File(elf) => return elf.pointer(image, address),
+            Self::File(elf) => return elf.pointer(image, address).map_err(|_| self.damaged(address, TABLE)),
             Self::Loaded if size_of::<usize>() == 8 => bytes::u64(loaded(address, 8)?, 0, TABLE)?,
             Self::Loaded => bytes::u32(loaded(address, 4)?, 0, TABLE)?.into(),
         };
