@@ -11,6 +11,7 @@
 //!   its own.
 
 mod calls;
+pub mod dispatch;
 
 mod format;
 mod location;
@@ -23,6 +24,7 @@ mod provider;
 mod say;
 mod select;
 mod session;
+pub mod sources;
 
 mod zone;
 

@@ -1,0 +1,123 @@
+//! Source texts: which executables carry which, and the text of a path when somebody asks.
+//!
+//! [`register`] keeps an executable's handle and reads none of its texts. A path becomes known when
+//! a location names it ([`dispatch::sites`](crate::dispatch::sites) does that for kernels) or when
+//! [`publish`] says so. When a viewer meets such a location it asks for the path once, and the text
+//! is answered straight from the mapped file.
+//!
+//! **Equal paths, different texts.** Compilers name files by what they compile, so two modules often
+//! share paths. A viewer keeps the first text it gets for a path. So a path that stands already
+//! keeps its text, and the later module's file gets another name: `PATH [MODULE]`.
+//!
+//! **Unloading.** Dropping a [`Module`] releases its mapping. Texts that locations name are copied out
+//! first (up to [`KEPT_BYTES`] in all), because a viewer may ask late.
+//!
+//! **Files that change.** Write a new module and rename it over the old: the mapping stays whole.
+//! A file written in place is noticed before its text is shown, and the viewer gets a sentence
+//! instead.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use zonecast_embed::Executable;
+
+use crate::select::provider;
+use crate::select::state::registry::{self, Registered, TextBytes};
+
+/// How many bytes of text are kept in all for modules that were unloaded.
+pub const KEPT_BYTES: usize = 64 << 20;
+
+/// Makes the texts of an executable known, for as long as the guard lives. Copies nothing.
+///
+/// ```
+/// use zonecast::{dispatch, embed::Executable, sources};
+///
+/// # let bytes = include_bytes!("../../embed/tests/data/iree/many.cpu.g3.vmfb");
+/// let executable = Executable::from_bytes(&bytes[..], "many")?;
+/// let module = sources::register(executable);
+/// let sites = dispatch::sites(&module);
+/// let site = sites.named("f11_dispatch_0_elementwise_240_f32").unwrap();
+/// let _zone = site.zone();
+/// # Ok::<(), zonecast::embed::Error>(())
+/// ```
+pub fn register(executable: impl Into<Arc<Executable>>) -> Module {
+    let module = Module(Registered::new(executable.into()));
+    provider!(|p| p.sources_ready());
+    module
+}
+
+/// An executable whose texts are known until this is dropped.
+#[must_use = "dropping the module unloads its texts"]
+pub struct Module(Registered);
+
+impl Module {
+    /// The executable registered.
+    #[must_use]
+    pub fn executable(&self) -> &Arc<Executable> {
+        self.0.executable()
+    }
+
+    /// Says that a location names `path` of the executable's image `image`, at `line`. Returns the
+    /// name under which viewers will find the text: `path` itself, unless another text stands
+    /// there. Non-UTF-8 is replaced.
+    pub(crate) fn claim(&self, image: usize, path: &[u8], line: u32) -> String {
+        self.0.claim(image, path, line)
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Module").field(&self.executable().name()).finish()
+    }
+}
+
+/// Makes one text known under `path`, for good. The first text of a path stays.
+///
+/// ```
+/// zonecast::sources::publish("kernels/add.wgsl", "@compute fn add() {}".as_bytes());
+/// ```
+pub fn publish(path: &str, text: impl Into<Cow<'static, [u8]>>) {
+    registry::publish(path, text.into());
+    provider!(|p| p.sources_ready());
+}
+
+/// The text of a path that a location names, whole. For providers.
+#[must_use]
+pub fn text(path: &[u8]) -> Option<Text> {
+    registry::text(path)
+}
+
+/// As [`text`], in at most `limit` bytes, with every line in its place.
+///
+/// Of a longer text, the lines around the locations that name it are kept and all others become
+/// empty; the first line says so.
+#[must_use]
+pub fn text_for(path: &[u8], limit: usize) -> Option<Text> {
+    let text = registry::text(path)?;
+    if text.len() <= limit {
+        return Some(text);
+    }
+    let windowed = window::around(&text, &registry::lines(path), limit, path.ends_with(b".py"));
+    Some(Text(TextBytes::Owned(windowed)))
+}
+
+/// A source text, kept for as long as this lives. Any bytes, as the executable has them.
+pub struct Text(pub(crate) TextBytes);
+
+impl Deref for Text {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.0.bytes()
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Text({} bytes)", self.len())
+    }
+}
+
+mod window;

@@ -1,0 +1,269 @@
+//! Which path has which text.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::hash::Hasher;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+
+use hashbrown::HashMap;
+use parking_lot::{Mutex, RwLock};
+use zonecast_embed::Executable;
+
+use crate::say::say_once;
+use crate::sources::{KEPT_BYTES, Text};
+
+#[derive(Default)]
+struct Registry {
+    files: HashMap<Box<[u8]>, File>,
+    kept_bytes: usize,
+}
+
+/// A path that a location names, or that was published.
+struct File {
+    content: Content,
+    /// The lines at which locations name it, for texts that must be cut.
+    lines: Vec<u32>,
+}
+
+enum Content {
+    Static(&'static [u8]),
+    /// Owned here: published, or copied out of a module when it was unloaded.
+    Kept(Arc<[u8]>),
+    Mapped(Mapped),
+    /// Unloaded when too much was kept already; enough is known to tell another text from it.
+    Gone(Fingerprint),
+}
+
+/// A text inside a registered executable.
+#[derive(Clone)]
+pub(crate) struct Mapped {
+    module: u64,
+    executable: Arc<Executable>,
+    image: usize,
+    /// The path inside the executable, which need not be the one it is known under here.
+    path: Box<[u8]>,
+}
+
+#[derive(PartialEq, Eq)]
+struct Fingerprint {
+    length: usize,
+    hash: u64,
+}
+
+static REGISTRY: LazyLock<RwLock<Registry>> = LazyLock::new(RwLock::default);
+static NEXT_MODULE: AtomicU64 = AtomicU64::new(0);
+
+/// A registered executable and the paths that are answered from it.
+pub(crate) struct Registered {
+    module: u64,
+    executable: Arc<Executable>,
+    claimed: Mutex<Vec<Box<[u8]>>>,
+}
+
+impl Registered {
+    pub(crate) fn new(executable: Arc<Executable>) -> Self {
+        let module = NEXT_MODULE.fetch_add(1, Ordering::Relaxed);
+        Self { module, executable, claimed: Mutex::new(Vec::new()) }
+    }
+
+    pub(crate) fn executable(&self) -> &Arc<Executable> {
+        &self.executable
+    }
+
+    /// See [`Module::claim`](crate::sources::Module).
+    pub(crate) fn claim(&self, image: usize, path: &[u8], line: u32) -> String {
+        // Locations are UTF-8 and end at a NUL; the text is found under what they say.
+        let name = String::from_utf8_lossy(path).replace('\0', "\u{fffd}");
+        let sources = self.executable.image(image).map(|image| image.sources());
+        let Some(text) = sources.and_then(|sources| sources.find(path)) else { return name };
+        let mapped =
+            Mapped { module: self.module, executable: self.executable.clone(), image, path: path.into() };
+        let alias = REGISTRY.write().claim(&name, text, &mapped, line);
+        self.claimed.lock().push(alias.as_bytes().into());
+        alias
+    }
+}
+
+impl fmt::Debug for Registered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registered").field("module", &self.module).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        let mut registry = REGISTRY.write();
+        for path in self.claimed.get_mut().drain(..) {
+            registry.unload(self.module, &path);
+        }
+    }
+}
+
+/// Where the bytes of a [`Text`] are.
+pub(crate) enum TextBytes {
+    Static(&'static [u8]),
+    Owned(Vec<u8>),
+    Shared(Arc<[u8]>),
+    /// Looked up in the executable each time, so that nothing points into it that outlives it.
+    Mapped(Mapped),
+}
+
+impl TextBytes {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Static(text) => text,
+            Self::Owned(text) => text,
+            Self::Shared(text) => text,
+            Self::Mapped(text) => text.text(),
+        }
+    }
+}
+
+/// See [`publish`](crate::sources::publish).
+pub(crate) fn publish(path: &str, text: Cow<'static, [u8]>) {
+    let mut registry = REGISTRY.write();
+    if let Some(file) = registry.files.get(path.as_bytes()) {
+        if !file.content.is(&text) {
+            say_once!(
+                "{path} was published with two texts; the first is shown (further such paths are not named)"
+            );
+        }
+        return;
+    }
+    let content = match text {
+        Cow::Borrowed(text) => Content::Static(text),
+        Cow::Owned(text) => Content::Kept(text.into()),
+    };
+    registry.files.insert(path.as_bytes().into(), File { content, lines: Vec::new() });
+}
+
+/// See [`text`](crate::sources::text).
+pub(crate) fn text(path: &[u8]) -> Option<Text> {
+    let text = match &REGISTRY.read().files.get(path)?.content {
+        Content::Static(text) => TextBytes::Static(text),
+        Content::Kept(text) => TextBytes::Shared(text.clone()),
+        Content::Gone(_) => TextBytes::Static(GONE.as_bytes()),
+        Content::Mapped(mapped) => TextBytes::Mapped(mapped.clone()),
+    };
+    // The file is asked about outside of the lock.
+    match text {
+        TextBytes::Mapped(mapped) if !mapped.executable.unchanged() => {
+            Some(Text(TextBytes::Owned(changed(&mapped.executable).into_bytes())))
+        }
+        text => Some(Text(text)),
+    }
+}
+
+/// The lines at which locations name a path.
+pub(crate) fn lines(path: &[u8]) -> Vec<u32> {
+    REGISTRY.read().files.get(path).map(|file| file.lines.clone()).unwrap_or_default()
+}
+
+const GONE: &str =
+    "// zonecast: the module was unloaded when the texts of too many others were kept already.\n";
+
+fn changed(executable: &Executable) -> String {
+    let file = executable.path().map(|path| path.display().to_string()).unwrap_or_default();
+    format!(
+        "// zonecast: {file} was written to after it was mapped, so its text is not shown. \
+         Write a new file and rename it over the old one.\n"
+    )
+}
+
+impl Registry {
+    /// The name under which `text` stands after this: `name`, or one that tells it from the text
+    /// that stands there.
+    fn claim(&mut self, name: &str, text: &[u8], mapped: &Mapped, line: u32) -> String {
+        if self.offer(name, text, mapped, line) {
+            return name.to_owned();
+        }
+        let module = mapped.executable.name();
+        let alias = format!("{name} [{module}]");
+        if self.offer(&alias, text, mapped, line) {
+            return alias;
+        }
+        // Two modules of one name. By content, so that loading one again brings no further name.
+        let alias = format!("{name} [{module} {:016x}]", Fingerprint::of(text).hash);
+        self.offer(&alias, text, mapped, line);
+        alias
+    }
+
+    /// Whether `text` stands under `path` after this.
+    fn offer(&mut self, path: &str, text: &[u8], mapped: &Mapped, line: u32) -> bool {
+        let Some(file) = self.files.get_mut(path.as_bytes()) else {
+            let file = File { content: Content::Mapped(mapped.clone()), lines: vec![line] };
+            self.files.insert(path.as_bytes().into(), file);
+            return true;
+        };
+        if !file.content.is(text) {
+            return false;
+        }
+        if !file.lines.contains(&line) {
+            file.lines.push(line);
+        }
+        // What was copied out can be borrowed again.
+        if let Content::Kept(copy) = &file.content {
+            self.kept_bytes = self.kept_bytes.saturating_sub(copy.len());
+        }
+        if matches!(file.content, Content::Kept(_) | Content::Gone(_)) {
+            file.content = Content::Mapped(mapped.clone());
+        }
+        true
+    }
+
+    /// Lets go of the module's mapping where `path` is answered from it.
+    fn unload(&mut self, module: u64, path: &[u8]) {
+        let Some(file) = self.files.get_mut(path) else { return };
+        let Content::Mapped(mapped) = &file.content else { return };
+        if mapped.module != module {
+            return;
+        }
+        let mapped = mapped.clone();
+        let text = mapped.text();
+        file.content = if !mapped.executable.unchanged() {
+            Content::Kept(changed(&mapped.executable).into_bytes().into())
+        } else if self.kept_bytes + text.len() > KEPT_BYTES {
+            say_once!(
+                "more than {} MiB of source text named by unloaded modules; further such texts are not kept",
+                KEPT_BYTES >> 20
+            );
+            Content::Gone(Fingerprint::of(text))
+        } else {
+            Content::Kept(Arc::from(text))
+        };
+        if let Content::Kept(copy) = &file.content {
+            self.kept_bytes += copy.len();
+        }
+    }
+}
+
+impl Content {
+    fn is(&self, text: &[u8]) -> bool {
+        match self {
+            Self::Static(own) => *own == text,
+            Self::Kept(own) => **own == *text,
+            Self::Gone(own) => *own == Fingerprint::of(text),
+            Self::Mapped(mapped) => {
+                let own = mapped.text();
+                std::ptr::eq(own, text) || (mapped.executable.unchanged() && own == text)
+            }
+        }
+    }
+}
+
+impl Mapped {
+    fn text(&self) -> &[u8] {
+        let image = self.executable.image(self.image);
+        image.and_then(|image| image.sources().find(&self.path)).unwrap_or_default()
+    }
+}
+
+impl Fingerprint {
+    fn of(text: &[u8]) -> Self {
+        // The standard hasher: its keys are fixed, so a name made from it stays the same.
+        let mut hasher = std::hash::DefaultHasher::new();
+        hasher.write(text);
+        Self { length: text.len(), hash: hasher.finish() }
+    }
+}

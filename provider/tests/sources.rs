@@ -1,0 +1,230 @@
+//! Each kernel's zone names its own file at its own line, and the text found there is its own.
+//!
+//! What is right comes from the answers beside the corpus in `zonecast-embed`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use sha2::{Digest, Sha256};
+use zonecast::dispatch::{self, Sites, Stage};
+use zonecast::embed::Executable;
+use zonecast::sources::{self, Module};
+
+fn path(module: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../embed/tests/data/iree").join(format!("{module}.vmfb"))
+}
+
+fn open(module: &str) -> Executable {
+    Executable::open(path(module)).unwrap()
+}
+
+fn register(module: &str) -> (Module, Sites) {
+    let module = sources::register(open(module));
+    let sites = dispatch::sites(&module);
+    (module, sites)
+}
+
+/// Of each export: the file and line of a stage, and the hash of the file's text.
+fn expected(module: &str, stage: &str) -> BTreeMap<String, (String, u32, String)> {
+    let answers = std::fs::read(path("x").with_file_name("expected.json")).unwrap();
+    let answers: serde_json::Value = serde_json::from_slice(&answers).unwrap();
+    let file = format!("{module}.vmfb");
+    let module = answers.as_array().unwrap().iter().find(|m| m["file"] == *file).unwrap();
+    let tables = &module["executables"][0];
+    let hash = |path: &str| {
+        let all = tables["sources"].as_array().unwrap();
+        all.iter().find(|s| s["path"] == *path).unwrap()["sha256"].as_str().unwrap().to_owned()
+    };
+    let of_export = |export: &serde_json::Value| {
+        let stages = export["stages"].as_array().unwrap();
+        let stage = stages.iter().find(|s| s["stage"] == *stage).unwrap();
+        let file = stage["file"].as_str().unwrap();
+        let line = u32::try_from(stage["line"].as_u64().unwrap()).unwrap();
+        (export["name"].as_str().unwrap().to_owned(), (file.to_owned(), line, hash(file)))
+    };
+    tables["exports"].as_array().unwrap().iter().map(of_export).collect()
+}
+
+fn sha256(text: &[u8]) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Every site is at its own line, and its own text is found under the file it names.
+fn assert_own(sites: &Sites, module: &str, stage: &str, named: impl Fn(&str) -> String) {
+    let expected = expected(module, stage);
+    assert_eq!(sites.iter().count(), expected.len());
+    for site in sites.iter() {
+        let (file, line, hash) = &expected[site.name()];
+        assert_eq!(site.location().file().to_str().unwrap(), named(file), "{site:?}");
+        assert_eq!(site.location().line(), *line, "{site:?}");
+        assert_eq!(sha256(&site.source().unwrap()), *hash, "{site:?}");
+    }
+}
+
+/// Runs one case in a process of its own: what is registered is the whole process's.
+fn alone(case: &str, environment: &[(&str, &str)]) {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "--include-ignored", case, "--nocapture"]).env("CASE", case);
+    let output = child.envs(environment.iter().copied()).output().unwrap();
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("1 passed"), "{case} did not run: {text}");
+}
+
+fn is_alone(case: &str) -> bool {
+    std::env::var("CASE").is_ok_and(|alone| alone == case)
+}
+
+macro_rules! cases {
+    ($($name:ident ($($variable:literal = $value:literal)?) $body:block)*) => {$(
+        #[test]
+        fn $name() {
+            if is_alone(stringify!($name)) { $body } else { alone(stringify!($name), &[$(($variable, $value))?]) }
+        }
+    )*};
+}
+
+cases! {
+    twelve_exports_and_three_each_have_their_own() {
+        for module in ["many.cpu.g3", "mlp.cpu.g3"] {
+            let (_module, sites) = register(module);
+            assert_own(&sites, module, "0.source", str::to_owned);
+        }
+    }
+
+    the_same_beside_other_modules() {
+        let (_mlp, _) = register("mlp.cpu.g3");
+        let (_scale, _) = register("scale.cpu.g3");
+        let (_many, sites) = register("many.cpu.g3");
+        assert_own(&sites, "many.cpu.g3", "0.source", str::to_owned);
+    }
+
+    equal_paths_with_other_texts_get_other_names() {
+        let (_first, first) = register("many.cpu.g3");
+        let (_second, second) = register("many.cpu-v4.g3");
+        assert_own(&first, "many.cpu.g3", "0.source", str::to_owned);
+        assert_own(&second, "many.cpu-v4.g3", "0.source", |file| format!("{file} [many.cpu-v4.g3]"));
+        // Once more: the same text is found again under the same name.
+        let (_third, third) = register("many.cpu-v4.g3");
+        assert_eq!(format!("{second:?}"), format!("{third:?}"));
+    }
+
+    a_third_text_under_one_module_name_is_told_apart_too() {
+        let mut names = std::collections::HashSet::new();
+        let mut modules = Vec::new();
+        for module in ["scale.cpu.g3", "scale.cpu-v4.g3", "scale.cpu-v5.g3"] {
+            let bytes = std::fs::read(path(module)).unwrap();
+            let registered = sources::register(Executable::from_bytes(bytes, "model").unwrap());
+            let sites = dispatch::sites(&registered);
+            let site = sites.get(0, 0).unwrap();
+            assert_eq!(sha256(&site.source().unwrap()), expected(module, "0.source")[site.name()].2);
+            names.insert(site.location().file().to_owned());
+            modules.push(registered);
+        }
+        assert_eq!(names.len(), 3, "{names:?}");
+    }
+
+    equal_texts_of_two_modules_share_a_name() {
+        let (_first, first) = register("mlp.cpu.g3");
+        let (_second, second) = register("mlp.cpu-nolink.g3");
+        for site in second.iter() {
+            let twin = first.named(site.name()).unwrap();
+            assert!(std::ptr::eq(site.location(), twin.location()), "{site:?} {twin:?}");
+        }
+    }
+
+    another_stage_by_call() {
+        let module = sources::register(open("many.cpu.g3"));
+        let sites = dispatch::sites_at(&module, Stage::Named("2.translated"));
+        assert_own(&sites, "many.cpu.g3", "2.translated", str::to_owned);
+    }
+
+    another_stage_by_environment("ZONECAST_STAGE" = "1.configured") {
+        let module = sources::register(open("many.cpu.g3"));
+        let sites = dispatch::sites_at(&module, Stage::Named("2.translated"));
+        assert_own(&sites, "many.cpu.g3", "1.configured", str::to_owned);
+    }
+
+    the_users_own_file() {
+        let module = sources::register(open("mlp.cpu.g3"));
+        for site in dispatch::sites_at(&module, Stage::Original).iter() {
+            assert_eq!(site.location().file(), c"src/mlp.mlir");
+            assert_ne!(site.location().line(), 0);
+            assert!(site.source().is_none());
+        }
+    }
+
+    a_kernel_without_a_location_is_in_the_module() {
+        let module = sources::register(open("mlp.cpu.g0"));
+        for site in dispatch::sites(&module).iter() {
+            assert!(site.location().file().to_str().unwrap().ends_with("mlp.cpu.g0.vmfb"));
+            assert_eq!(site.location().line(), 0);
+        }
+    }
+
+    a_late_question_is_answered_after_unloading() {
+        let (module, sites) = register("many.cpu.g3");
+        drop(module);
+        assert_own(&sites, "many.cpu.g3", "0.source", str::to_owned);
+    }
+
+    an_unloaded_text_still_tells_another_one_apart() {
+        let (module, _) = register("many.cpu.g3");
+        drop(module);
+        let (_second, second) = register("many.cpu-v4.g3");
+        assert_own(&second, "many.cpu-v4.g3", "0.source", |file| format!("{file} [many.cpu-v4.g3]"));
+    }
+
+    a_file_written_in_place_is_noticed() {
+        let copy = tempfile::Builder::new().suffix(".vmfb").tempfile().unwrap();
+        std::fs::copy(path("scale.cpu.g3"), copy.path()).unwrap();
+        let module = sources::register(Executable::open(copy.path()).unwrap());
+        let sites = dispatch::sites(&module);
+        let site = sites.get(0, 0).unwrap();
+        assert_eq!(sha256(&site.source().unwrap()), expected("scale.cpu.g3", "0.source")[site.name()].2);
+
+        std::fs::write(copy.path(), b"gone").unwrap();
+        let said = String::from_utf8(site.source().unwrap().to_vec()).unwrap();
+        assert!(said.contains("was written to after it was mapped"), "{said}");
+        assert!(said.contains(copy.path().to_str().unwrap()), "{said}");
+        // Unloading copies the sentence out and not what the file has become.
+        drop(module);
+        assert_eq!(site.source().unwrap().to_vec(), said.as_bytes());
+    }
+
+    a_file_replaced_by_renaming_stays_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("model.vmfb");
+        std::fs::copy(path("scale.cpu.g3"), &file).unwrap();
+        let module = sources::register(Executable::open(&file).unwrap());
+        let sites = dispatch::sites(&module);
+        std::fs::write(directory.path().join("new"), b"another model").unwrap();
+        std::fs::rename(directory.path().join("new"), &file).unwrap();
+        let site = sites.get(0, 0).unwrap();
+        assert_eq!(sha256(&site.source().unwrap()), expected("scale.cpu.g3", "0.source")[site.name()].2);
+    }
+
+    the_first_text_published_stays() {
+        sources::publish("kernel.wgsl", &b"first"[..]);
+        sources::publish("kernel.wgsl", b"second".to_vec());
+        assert_eq!(&sources::text(b"kernel.wgsl").unwrap()[..], b"first");
+        assert!(sources::text(b"other.wgsl").is_none());
+    }
+
+    a_text_that_is_too_long_is_cut_around_its_kernel() {
+        let (_module, sites) = register("mlp.cpu.g3");
+        let site = sites.get(0, 0).unwrap();
+        let whole = site.source().unwrap();
+        let file = site.location().file().to_bytes();
+        assert_eq!(sources::text_for(file, whole.len()).unwrap()[..], whole[..]);
+
+        let limit = whole.len() - 500;
+        let cut = sources::text_for(file, limit).unwrap();
+        assert!(cut.len() <= limit);
+        let line = |text: &[u8]| text.split(|&b| b == b'\n').nth(site.location().line() as usize - 1).unwrap().to_vec();
+        assert_eq!(line(&cut), line(&whole));
+        assert!(cut.starts_with(b"// zonecast: too long"));
+    }
+}
