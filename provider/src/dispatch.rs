@@ -40,6 +40,8 @@ pub fn sites(module: &Module) -> Sites {
 
 /// The dispatch sites of a module, at a stage of the caller's choice.
 ///
+/// There are none if the module's file was written to after it was mapped; this is said.
+///
 /// A kernel that lacks the stage is placed in the user's file; one without any location, in the
 /// module's own file at line 0.
 ///
@@ -60,6 +62,13 @@ pub fn sites_at(module: &Module, stage: Stage<'_>) -> Sites {
         Some(name) => Stage::Named(name),
         None => stage,
     };
+    if !module.executable().unchanged() {
+        crate::say::say!(
+            "{} was written to after it was mapped; its kernels have no sites",
+            module_file(module)
+        );
+        return Sites { images: Vec::new() };
+    }
     let images = module.executable().images();
     let sites = |image: zonecast_embed::Image<'_>| image.exports().map(|e| site(module, e, stage)).collect();
     Sites { images: images.map(sites).collect() }

@@ -194,6 +194,19 @@ cases! {
         assert_eq!(site.source().unwrap().to_vec(), said.as_bytes());
     }
 
+    a_file_written_in_place_is_not_read_again() {
+        let copy = tempfile::Builder::new().suffix(".vmfb").tempfile().unwrap();
+        std::fs::copy(path("scale.cpu.g3"), copy.path()).unwrap();
+        let module = sources::register(Executable::open(copy.path()).unwrap());
+        let claimed = dispatch::sites(&module);
+        std::fs::write(copy.path(), b"gone").unwrap();
+        assert_eq!(dispatch::sites(&module).iter().count(), 0);
+        // Another module's equal path is not compared with what is gone.
+        let (_other, other) = register("scale.cpu.g3");
+        assert_ne!(other.get(0, 0).unwrap().location().file(), claimed.get(0, 0).unwrap().location().file());
+        assert_own(&other, "scale.cpu.g3", "0.source", |file| format!("{file} [scale.cpu.g3]"));
+    }
+
     a_file_replaced_by_renaming_stays_whole() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("model.vmfb");

@@ -196,7 +196,7 @@ impl Registry {
             self.files.insert(path.as_bytes().into(), file);
             return true;
         };
-        if !file.content.is(text) {
+        if !file.content.is_at(mapped) && !file.content.is(text) {
             return false;
         }
         if !file.lines.contains(&line) {
@@ -219,19 +219,7 @@ impl Registry {
         if mapped.module != module {
             return;
         }
-        let mapped = mapped.clone();
-        let text = mapped.text();
-        file.content = if !mapped.executable.unchanged() {
-            Content::Kept(changed(&mapped.executable).into_bytes().into())
-        } else if self.kept_bytes + text.len() > KEPT_BYTES {
-            say_once!(
-                "more than {} MiB of source text named by unloaded modules; further such texts are not kept",
-                KEPT_BYTES >> 20
-            );
-            Content::Gone(Fingerprint::of(text))
-        } else {
-            Content::Kept(Arc::from(text))
-        };
+        file.content = mapped.copied_out(KEPT_BYTES.saturating_sub(self.kept_bytes));
         if let Content::Kept(copy) = &file.content {
             self.kept_bytes += copy.len();
         }
@@ -244,11 +232,15 @@ impl Content {
             Self::Static(own) => *own == text,
             Self::Kept(own) => **own == *text,
             Self::Gone(own) => *own == Fingerprint::of(text),
-            Self::Mapped(mapped) => {
-                let own = mapped.text();
-                std::ptr::eq(own, text) || (mapped.executable.unchanged() && own == text)
-            }
+            // A file that was written to is not even looked at: it may have become shorter.
+            Self::Mapped(mapped) => mapped.executable.unchanged() && mapped.text() == text,
         }
+    }
+
+    /// Whether it is the very text at `place`, so that there is nothing to compare.
+    fn is_at(&self, place: &Mapped) -> bool {
+        matches!(self, Self::Mapped(own) if Arc::ptr_eq(&own.executable, &place.executable)
+            && own.image == place.image && own.path == place.path)
     }
 }
 
@@ -256,6 +248,22 @@ impl Mapped {
     fn text(&self) -> &[u8] {
         let image = self.executable.image(self.image);
         image.and_then(|image| image.sources().find(&self.path)).unwrap_or_default()
+    }
+
+    /// What is left of the text when the mapping goes: itself, if it fits into `room`.
+    fn copied_out(&self, room: usize) -> Content {
+        if !self.executable.unchanged() {
+            return Content::Kept(changed(&self.executable).into_bytes().into());
+        }
+        let text = self.text();
+        if text.len() <= room {
+            return Content::Kept(text.into());
+        }
+        say_once!(
+            "more than {} MiB of source text named by unloaded modules; further such texts are not kept",
+            KEPT_BYTES >> 20
+        );
+        Content::Gone(Fingerprint::of(text))
     }
 }
 
