@@ -1,1 +1,54 @@
 //! A headless receiver for Tracy's protocol: capture a live stream and ask questions about it.
+//!
+//! A program that is traced with Tracy is a *client*; the
+//! profiler that connects to it is a *server*. This crate is a server without a window. It speaks
+//! protocol 82, that of Tracy 0.14, and needs no C++.
+//!
+//! * [`Receiver`] captures a running program; [`child`] captures one that a test starts.
+//! * [`Capture`] holds what came: zones, GPU zones, messages, plots, frames, memory, locks, fibers,
+//!   source files. Its questions read like sentences: `capture.zones().named("matmul").one()`.
+//! * [`Engine`] makes a capture of bytes that came some other way; [`Decoder`] and [`Encoder`] turn
+//!   bytes into [`Item`]s and back.
+//!
+//! Peers are not trusted. Whatever they send, nothing panics, no memory is set aside on their word,
+//! and every wait has an end; what came before a fault is kept.
+
+mod ask;
+mod builder;
+mod capture;
+pub mod child;
+mod decode;
+mod encode;
+mod engine;
+mod error;
+mod frame;
+mod gpu_clock;
+mod item;
+mod model;
+mod names;
+pub mod protocol;
+mod receiver;
+mod select;
+mod stats;
+mod view;
+mod welcome;
+
+pub use ask::Question;
+pub use builder::Keep;
+pub use capture::{Capture, Summary};
+pub use decode::{Decoder, measure};
+pub use encode::Encoder;
+pub use engine::Engine;
+pub use error::{DecodeError, Error, ErrorKind};
+pub use frame::{FrameDecoder, check_size, encode_frame};
+pub use item::{Color, FrameSort, HwCounter, Item, Location, PlotValue};
+pub use model::{FrameImage, FrameMark, LockAction, LockEvent, MemoryEvent, PlotLook};
+pub use names::UNKNOWN;
+pub use receiver::Receiver;
+pub use select::Select;
+pub use stats::Distribution;
+pub use view::{
+    CodeLocation, Crash, FiberRun, GpuContext, GpuSort, GpuZone, Located, Lock, Message, Named, Section,
+    Severity, StackFrame, Thread, Zone,
+};
+pub use welcome::{OnDemand, Welcome};
