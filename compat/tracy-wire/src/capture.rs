@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::check::Violation;
 use crate::model::{FrameImage, FrameMark, MemoryEvent, NEVER, PlotLook, Tables};
 use crate::names::{Names, UNKNOWN};
 use crate::select::Select;
@@ -35,6 +36,7 @@ pub struct Capture {
     pub(crate) names: Names,
     pub(crate) tables: Tables,
     pub(crate) statistics: Statistics,
+    pub(crate) violations: Vec<Violation>,
     pub(crate) ended: bool,
     pub(crate) items: u64,
     pub(crate) bytes: u64,
@@ -47,6 +49,7 @@ impl Capture {
             names: Names::default(),
             tables: Tables::default(),
             statistics: Statistics::default(),
+            violations: Vec::new(),
             ended: false,
             items: 0,
             bytes: 0,
@@ -239,6 +242,12 @@ impl Capture {
             lost.insert("names", names);
         }
         lost
+    }
+
+    /// The real server's rules that the stream broke, if it was checked.
+    #[must_use]
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
     }
 
     /// How long zones took, per sort of zone: the longest total first.

@@ -3,6 +3,7 @@
 use crate::ask::Question;
 use crate::builder::{Builder, Keep, Target};
 use crate::capture::Capture;
+use crate::check::Checker;
 use crate::decode::Decoder;
 use crate::error::DecodeError;
 use crate::item::Item;
@@ -19,6 +20,7 @@ pub struct Engine {
     capture: Capture,
     decoder: Decoder,
     builder: Builder,
+    checker: Option<Checker>,
 }
 
 impl Engine {
@@ -30,6 +32,7 @@ impl Engine {
             capture: Capture::new(welcome),
             decoder: Decoder::default(),
             builder: Builder::new(Keep::Everything),
+            checker: None,
         }
     }
 
@@ -47,6 +50,14 @@ impl Engine {
         self
     }
 
+    /// Says whether to check the stream against the real server's rules. What breaks them is in
+    /// [`Capture::violations`] in the end.
+    #[must_use]
+    pub fn check(mut self, check: bool) -> Self {
+        self.checker = check.then(|| Checker::new(&self.capture.welcome));
+        self
+    }
+
     /// Takes in one frame, decompressed.
     ///
     /// # Errors
@@ -54,12 +65,15 @@ impl Engine {
     /// after it can be read.
     pub fn feed(&mut self, frame: &[u8]) -> Result<(), DecodeError> {
         self.capture.bytes += frame.len() as u64;
-        let Self { capture, decoder, builder } = self;
+        let Self { capture, decoder, builder, checker } = self;
         let Capture { welcome, names, tables, statistics, ended, items, .. } = capture;
         let mut to = Target { names, tables, statistics, welcome };
         decoder.decode(frame, |kind, item, _| {
             *items += 1;
             *ended |= kind == Kind::Terminate;
+            if let Some(checker) = checker {
+                checker.item(&item);
+            }
             builder.item(&item, &mut to);
             Ok(())
         })
@@ -67,6 +81,9 @@ impl Engine {
 
     /// Takes in one item, with absolute times.
     pub fn item(&mut self, item: &Item<'_>) {
+        if let Some(checker) = &mut self.checker {
+            checker.item(item);
+        }
         let Capture { welcome, names, tables, statistics, .. } = &mut self.capture;
         self.builder.item(item, &mut Target { names, tables, statistics, welcome });
         self.capture.items += 1;
@@ -75,7 +92,18 @@ impl Engine {
 
     /// The next question for the client, if one is due and not too many are open.
     pub fn next_question(&mut self) -> Option<Question> {
-        self.capture.names.questions.next()
+        let question = self.capture.names.questions.next()?;
+        if let Some(checker) = &mut self.checker {
+            checker.asked(question);
+        }
+        Some(question)
+    }
+
+    /// Says that the client was told to stop, which excuses what is open.
+    pub(crate) fn stopped(&mut self) {
+        if let Some(checker) = &mut self.checker {
+            checker.asked(Question::Disconnect);
+        }
     }
 
     /// Whether the client has said that it is done.
@@ -101,6 +129,7 @@ impl Engine {
     #[must_use]
     pub fn finish(mut self) -> Capture {
         self.builder.finish(&mut self.capture.tables);
+        self.capture.violations = self.checker.map(Checker::finish).unwrap_or_default();
         self.capture
     }
 }

@@ -7,6 +7,7 @@
 //! * [`Receiver`] captures a running program; [`child`] captures one that a test starts.
 //! * [`Capture`] holds what came: zones, GPU zones, messages, plots, frames, memory, locks, fibers,
 //!   source files. Its questions read like sentences: `capture.zones().named("matmul").one()`.
+//! * [`Checker`] is the judge: it knows what the real server does not bear.
 //! * [`Engine`] makes a capture of bytes that came some other way; [`Decoder`] and [`Encoder`] turn
 //!   bytes into [`Item`]s and back.
 //!
@@ -16,6 +17,7 @@
 mod ask;
 mod builder;
 mod capture;
+mod check;
 pub mod child;
 mod decode;
 mod encode;
@@ -36,6 +38,7 @@ mod welcome;
 pub use ask::Question;
 pub use builder::Keep;
 pub use capture::{Capture, Summary};
+pub use check::{Checker, Detail, Effect, Payload, Rule, Violation};
 pub use decode::{Decoder, measure};
 pub use encode::Encoder;
 pub use engine::Engine;

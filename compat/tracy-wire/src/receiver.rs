@@ -52,6 +52,7 @@ pub struct Receiver {
     process: Option<u64>,
     keep: Keep,
     sources: bool,
+    check: bool,
     progress: Option<Report>,
 }
 
@@ -69,6 +70,7 @@ impl Receiver {
             process: None,
             keep: Keep::Everything,
             sources: true,
+            check: false,
             progress: None,
         }
     }
@@ -122,6 +124,14 @@ impl Receiver {
         self
     }
 
+    /// Whether to check the stream against the real server's rules: [`Capture::violations`].
+    /// It is not checked unless said.
+    #[must_use]
+    pub fn check(mut self, check: bool) -> Self {
+        self.check = check;
+        self
+    }
+
     /// Calls `report` with the capture so far, at most every 50 ms.
     #[must_use]
     pub fn on_progress(mut self, report: impl FnMut(&Capture) + Send + 'static) -> Self {
@@ -137,7 +147,7 @@ impl Receiver {
     /// fault: [`Error::into_partial`].
     pub fn capture(&mut self) -> Result<Capture, Error> {
         let (socket, welcome) = self.connect()?;
-        let engine = Engine::new(welcome).keep(self.keep).ask_for_sources(self.sources);
+        let engine = Engine::new(welcome).keep(self.keep).ask_for_sources(self.sources).check(self.check);
         let mut session =
             Session { socket, engine, input: Input::default(), frames: FrameDecoder::default() };
         match session.run(self) {
@@ -305,6 +315,7 @@ impl Session {
             if !stopping && !self.engine.is_ended() && (due || receiver.is_told_to_stop()) {
                 stopping = true;
                 heard = now;
+                self.engine.stopped();
                 self.send(Question::Disconnect)?;
             }
         }

@@ -6,7 +6,7 @@ mod support;
 use std::time::Duration;
 
 use support::{capture, program};
-use zonecast_tracy_wire::{Capture, ErrorKind, GpuSort, LockAction, Severity, Zone};
+use zonecast_tracy_wire::{Capture, ErrorKind, GpuSort, LockAction, Rule, Severity, Zone};
 
 fn texts<'a>(zone: &Zone<'a>) -> Vec<&'a str> {
     zone.texts().collect()
@@ -16,6 +16,7 @@ fn texts<'a>(zone: &Zone<'a>) -> Vec<&'a str> {
 fn nothing_lost(capture: &Capture) {
     assert!(capture.is_ended());
     assert!(capture.lost().is_empty(), "{:?}", capture.lost());
+    assert_eq!(capture.violations(), [], "a sane program breaks no rule");
 }
 
 #[test]
@@ -83,6 +84,8 @@ fn plots_have_points_and_looks() {
     let look = capture.plot_look("load").expect("the plot was configured");
     assert_eq!((look.format, look.fill, look.color), (2, false, 0x123456));
     assert_eq!(capture.lost().into_iter().collect::<Vec<_>>(), [("plot values that are no numbers", 1)]);
+    let rules: Vec<&Rule> = capture.violations().iter().map(|violation| &violation.rule).collect();
+    assert_eq!(rules, [&Rule::PlotNotFinite], "and they shift what comes after them");
 }
 
 #[test]

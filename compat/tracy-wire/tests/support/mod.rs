@@ -21,10 +21,14 @@ pub(crate) fn program(features: &str, case: &str) -> Program {
     Program::new(command(features, case))
 }
 
-/// What a server sees of one case of the programs.
+/// What a server sees of one case of the programs, checked against its rules.
 #[track_caller]
 pub(crate) fn capture(features: &str, case: &str) -> Capture {
-    program(features, case).run().expect("the program starts").succeeded()
+    program(features, case)
+        .receiver(|receiver| receiver.check(true))
+        .run()
+        .expect("the program starts")
+        .succeeded()
 }
 
 fn programs() -> PathBuf {
