@@ -1,5 +1,16 @@
-//! Nothing to build without Tracy; `links` in Cargo.toml asks for a build script all the same.
+//! Builds the Tracy shim for builds with the feature `tracy`. Without it there is nothing to
+//! build; `links` in Cargo.toml asks for a build script all the same.
+
+#[cfg(feature = "tracy")]
+#[path = "build/headers.rs"]
+mod headers;
+#[cfg(feature = "tracy")]
+#[path = "build/shim.rs"]
+mod shim;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-check-cfg=cfg(tracy_shim)");
+    #[cfg(feature = "tracy")]
+    shim::build();
 }
