@@ -170,9 +170,8 @@ impl Executable {
 
     /// Things worth saying to a person. Checks the order of every source table, so it reads all paths.
     pub fn notes(&self) -> Vec<Note<'_>> {
-        let unsorted = self.images().filter(|image| !image.is_sorted());
         let unreadable = self.unreadable.iter().map(Note::Unreadable);
-        unreadable.chain(unsorted.map(|image| Note::Unsorted { image: image.index() })).collect()
+        unreadable.chain(self.images().flat_map(Image::notes)).collect()
     }
 
     pub(crate) fn found(&self) -> &[Found] {

@@ -7,8 +7,8 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-use crate::Executable;
 use crate::read::{RawExport, RawSource};
+use crate::{Executable, Note};
 
 /// How an image is laid out, thus who wrote it. `Display` gives the name in brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -16,6 +16,9 @@ use crate::read::{RawExport, RawSource};
 pub enum Format {
     /// IREE's executable library for CPUs (`iree-cpu`).
     IreeCpu,
+    /// IREE's bytecode for its own interpreter (`iree-vmvx`). It records neither locations nor sources,
+    /// nor, in a form that is understood here, exports.
+    IreeVmvx,
 }
 
 impl Format {
@@ -23,6 +26,7 @@ impl Format {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::IreeCpu => "iree-cpu",
+            Self::IreeVmvx => "iree-vmvx",
         }
     }
 }
@@ -128,6 +132,13 @@ impl<'a> Image<'a> {
     fn raw(self) -> &'a [u8] {
         let range = self.found().range.clone().unwrap_or_default();
         self.executable.bytes().get(range).unwrap_or_default()
+    }
+
+    pub(crate) fn notes(self) -> impl Iterator<Item = Note<'a>> {
+        let (image, format) = (self.index, self.format());
+        let unsorted = (!self.is_sorted()).then_some(Note::Unsorted { image });
+        let never = (format == Format::IreeVmvx).then_some(Note::NeverSources { image, format });
+        unsorted.into_iter().chain(never)
     }
 
     /// Whether the sources ascend by path. Found out at the first call, which reads every path.

@@ -35,6 +35,7 @@
 //! | contents | feature | notes |
 //! |---|---|---|
 //! | IREE modules, `.vmfb`, zipped or bare | `iree` | all executables in them |
+//! | IREE bytecode for its interpreter (VMVX) | `iree` | said to be there; it carries no sources |
 //! | IREE executable libraries for CPUs (ELF), interface versions 4, 5, 6 | `iree` | any x86, ARM or RISC-V machine; embedded or system linked |
 //!
 //! # Trust

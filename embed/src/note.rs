@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Error;
+use crate::{Error, Format};
 
 /// One thing worth saying about an [`Executable`](crate::Executable); `Display` says it in a sentence.
 #[derive(Debug)]
@@ -16,6 +16,13 @@ pub enum Note<'a> {
         /// The image's index.
         image: usize,
     },
+    /// Image number `image` is of a format that never carries sources.
+    NeverSources {
+        /// The image's index.
+        image: usize,
+        /// Its format.
+        format: Format,
+    },
 }
 
 impl fmt::Display for Note<'_> {
@@ -27,6 +34,12 @@ impl fmt::Display for Note<'_> {
                 "the source table of image {image} is not sorted by path, so look-ups go through all of it; \
                  the compiler that wrote it should sort it"
             ),
+            Self::NeverSources { image, format } => {
+                write!(
+                    f,
+                    "image {image} is of format {format}, whose compiler embeds no sources at any debug level"
+                )
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::Error;
 
 const WELL_FORMED: &str = "a well-formed little-endian ELF file";
 const ORDERED: &str = "loaded segments in ascending order that do not overlap";
+const IN_FILE: &str = "an ELF file long enough for its loaded segments";
 const IN_SEGMENT: &str = "an address within one loaded segment of the file";
 const RELOCATIONS: &str = "a relocation table within one loaded segment of the file";
 const PLAIN: &str = "data without pointers in it";
@@ -41,7 +42,7 @@ pub(crate) struct Elf {
     names: Option<(u64, u64)>,
 }
 
-/// A loaded segment; `size` counts only what is in the file.
+/// A loaded segment; `size` counts only what is in the file, and is in it.
 struct Segment {
     address: u64,
     offset: u64,
@@ -66,11 +67,10 @@ impl Elf {
         let mut dynamic: &[_] = &[];
         for program_header in header.program_headers(endian, file).map_err(damaged)? {
             if program_header.p_type(endian) == PT_LOAD {
-                segments.push(Segment {
-                    address: program_header.p_vaddr(endian).into(),
-                    offset: program_header.p_offset(endian).into(),
-                    size: program_header.p_filesz(endian).into(),
-                });
+                let offset = program_header.p_offset(endian).into();
+                let size = program_header.p_filesz(endian).into();
+                bytes::slice(file, offset, size, IN_FILE).map_err(|_| Error::damaged(0, IN_FILE))?;
+                segments.push(Segment { address: program_header.p_vaddr(endian).into(), offset, size });
             } else if let Some(entries) = program_header.dynamic(endian, file).map_err(damaged)? {
                 dynamic = entries;
             }

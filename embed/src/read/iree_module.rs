@@ -38,6 +38,15 @@ fn prefix(file: &[u8]) -> Result<u64> {
     Ok(30 + u64::from(name) + u64::from(extra))
 }
 
+/// The module's FlatBuffer and where it begins.
+pub(crate) fn buffer(file: &[u8]) -> Result<(u64, &[u8])> {
+    let prefix = prefix(file)?;
+    let size = bytes::u32(file, prefix, HEADER)?;
+    let contents = bytes::slice(file, prefix + 4, size.into(), HEADER)
+        .map_err(|_| Error::damaged(prefix, "the length of an IREE module within the file"))?;
+    Ok((prefix + 4, contents))
+}
+
 /// The places of a module's data segments.
 pub(crate) struct Segments<'a> {
     file: &'a [u8],
@@ -51,14 +60,10 @@ pub(crate) struct Segments<'a> {
 
 impl<'a> Segments<'a> {
     pub(crate) fn new(file: &'a [u8]) -> Result<Self> {
-        let prefix = prefix(file)?;
-        let size = bytes::u32(file, prefix, HEADER)?;
-        let buffer = prefix + 4;
-        let contents = bytes::slice(file, buffer, size.into(), HEADER)
-            .map_err(|_| Error::damaged(prefix, "the length of an IREE module within the file"))?;
-        let tables =
-            (|| Table::root(contents)?.tables(SLOT_SEGMENTS))().map_err(|error| error.moved_by(buffer))?;
-        let external = (buffer + u64::from(size)).next_multiple_of(64);
+        let (buffer, contents) = buffer(file)?;
+        let tables = Table::root(contents).and_then(|root| root.tables(SLOT_SEGMENTS));
+        let tables = tables.map_err(|error| error.moved_by(buffer))?;
+        let external = (buffer + contents.len() as u64).next_multiple_of(64);
         Ok(Self { file, buffer, external, tables, next: 0 })
     }
 

@@ -21,6 +21,8 @@ mod iree_cpu;
 #[cfg(feature = "iree")]
 mod iree_module;
 #[cfg(feature = "iree")]
+mod iree_vmvx;
+#[cfg(feature = "iree")]
 mod relocations;
 
 use std::ops::Range;
@@ -197,7 +199,10 @@ impl Finder<'_> {
     fn look(&mut self, range: Range<usize>, depth: usize) -> Result<()> {
         let bytes = &self.bytes[range.clone()];
         let in_file = |error: Error| error.moved_by(range.start as u64);
-        if iree_module::is(bytes) {
+        if iree_module::is(bytes) && depth > 0 {
+            // IREE puts a module into a module only as an executable for its bytecode interpreter.
+            self.take(iree_vmvx::Program::new(bytes).map_err(in_file)?, range)
+        } else if iree_module::is(bytes) {
             let segments = iree_module::Segments::new(bytes).map_err(in_file)?;
             self.look_inside(segments, range.start, depth)
         } else if elf::is(bytes) {

@@ -113,7 +113,7 @@ fn targets_are_named_as_the_compiler_names_them() {
 }
 
 /// Moves all offsets.
-fn shift(value: &mut Value, by: i64) {
+pub(crate) fn shift(value: &mut Value, by: i64) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(|value| shift(value, by)),
         Value::Object(fields) => {

@@ -1,6 +1,7 @@
 //! Reads real files, whole and damaged.
 #![cfg(feature = "iree")]
 
+mod behaviour;
 mod corpus;
 mod damage;
 mod expected;

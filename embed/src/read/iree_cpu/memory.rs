@@ -55,12 +55,15 @@ impl Memory {
     }
 
     fn pointer(&self, image: &[u8], address: u64) -> Result<Option<u64>> {
-        let value = match self {
-            Self::File(elf) => return elf.pointer(image, address).map_err(|_| self.damaged(address, TABLE)),
-            Self::Loaded if size_of::<usize>() == 8 => bytes::u64(loaded(address, 8)?, 0, TABLE)?,
-            Self::Loaded => bytes::u32(loaded(address, 4)?, 0, TABLE)?.into(),
-        };
-        Ok((value != 0).then_some(value))
+        match self {
+            Self::File(elf) => elf.pointer(image, address).map_err(|_| self.damaged(address, TABLE)),
+            Self::Loaded => {
+                let cell = std::ptr::with_exposed_provenance::<*const u8>(address as usize);
+                // SAFETY: by the promise on `Loaded`, a well-formed library has a pointer here.
+                let pointer = unsafe { cell.read_unaligned() };
+                Ok((!pointer.is_null()).then(|| pointer.expose_provenance() as u64))
+            }
+        }
     }
 
     /// Follows the pointer at `pointer` to a table of `count` records. A table of none is `None`, since a

@@ -1,0 +1,49 @@
+//! What all fuzz targets do with bytes.
+
+use zonecast_embed::{Error, Executable, Image};
+
+/// Opens the bytes and calls every accessor; everything returned must lie within the bytes.
+pub fn exercise(bytes: &[u8]) {
+    match Executable::from_bytes(bytes.to_vec(), "fuzz") {
+        Ok(executable) => {
+            for image in executable.images() {
+                exercise_image(&executable, image);
+            }
+            assert!(executable.notes().iter().all(|note| !note.to_string().is_empty()));
+        }
+        Err(error) => exercise_error(&error, bytes.len()),
+    }
+}
+
+fn exercise_error(error: &Error, length: usize) {
+    assert!(error.offset().is_some_and(|offset| offset <= length as u64), "{error}");
+}
+
+fn exercise_image(executable: &Executable, image: Image<'_>) {
+    let file = executable.bytes().as_ptr_range();
+    let check = |bytes: &[u8]| {
+        assert!(bytes.is_empty() || file.start <= bytes.as_ptr() && bytes.as_ptr_range().end <= file.end);
+    };
+    check(image.bytes().unwrap());
+    check(image.name());
+    let _ = (image.target(), image.cpu_library());
+    for export in image.exports() {
+        check(export.name());
+        let _ = export.cpu();
+        let stages = export.stages().filter_map(|stage| {
+            check(stage.name);
+            stage.location
+        });
+        for location in stages.chain(export.location()).take(1000) {
+            check(location.file);
+            assert!(!location.file.is_empty());
+        }
+    }
+    for source in image.sources().iter() {
+        check(source.path());
+        check(source.text());
+    }
+    if let Some(first) = image.sources().get(0) {
+        assert_eq!(image.sources().find_source(first.path()).map(|found| found.path()), Some(first.path()));
+    }
+}
