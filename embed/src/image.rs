@@ -16,6 +16,17 @@ use crate::{Executable, Note};
 pub enum Format {
     /// IREE's executable library for CPUs (`iree-cpu`).
     IreeCpu,
+    /// IREE's executable for CUDA (`iree-cuda`).
+    IreeCuda,
+    /// IREE's executable for HIP (`iree-hip`).
+    IreeHip,
+    /// IREE's executable for AMD GPUs without HIP (`iree-amdgpu`). Its exports bear the names of the
+    /// kernels' descriptors, which end in `.kd`.
+    IreeAmdgpu,
+    /// IREE's executable for Vulkan (`iree-vulkan`).
+    IreeVulkan,
+    /// IREE's executable for Metal (`iree-metal`).
+    IreeMetal,
     /// IREE's bytecode for its own interpreter (`iree-vmvx`). It records neither locations nor sources,
     /// nor, in a form that is understood here, exports.
     IreeVmvx,
@@ -26,6 +37,11 @@ impl Format {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::IreeCpu => "iree-cpu",
+            Self::IreeCuda => "iree-cuda",
+            Self::IreeHip => "iree-hip",
+            Self::IreeAmdgpu => "iree-amdgpu",
+            Self::IreeVulkan => "iree-vulkan",
+            Self::IreeMetal => "iree-metal",
             Self::IreeVmvx => "iree-vmvx",
         }
     }
@@ -69,7 +85,8 @@ impl<'a> Image<'a> {
         self.index
     }
 
-    /// The name that it bears inside, for instance `mlp_net_linked`; empty if it has none.
+    /// The name that it bears inside, for instance `mlp_net_linked`; empty if it has none, as those for
+    /// GPUs.
     pub fn name(self) -> &'a [u8] {
         self.found().reader.name(self.raw()).unwrap_or_default()
     }

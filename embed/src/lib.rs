@@ -36,7 +36,8 @@
 //! |---|---|---|
 //! | IREE modules, `.vmfb`, zipped or bare | `iree` | all executables in them |
 //! | IREE bytecode for its interpreter (VMVX) | `iree` | said to be there; it carries no sources |
-//! | IREE executable libraries for CPUs (ELF), interface versions 4, 5, 6 | `iree` | any x86, ARM or RISC-V machine; embedded or system linked |
+//! | IREE executable libraries for CPUs (ELF), interface versions 4, 5, 6 | `iree` | any x86, ARM or RISC-V machine; embedded or system linked, alone, in FatELF, or with a debug block |
+//! | IREE executables for CUDA, HIP, AMDGPU, Vulkan and Metal | `iree` | debug levels 0 to 3 |
 //!
 //! # Trust
 //!

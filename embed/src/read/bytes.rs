@@ -1,6 +1,15 @@
 //! Little-endian numbers and ranges out of bytes that nobody vouches for.
 
+use std::ops::Range;
+
 use crate::Error;
+
+/// The range of `length` bytes from `at`, if all of it is in `bytes`.
+pub(crate) fn range(bytes: &[u8], at: u64, length: u64) -> Option<Range<usize>> {
+    let start = usize::try_from(at).ok()?;
+    let end = start.checked_add(usize::try_from(length).ok()?)?;
+    (end <= bytes.len()).then_some(start..end)
+}
 
 /// `length` bytes from `at`; the error says that `expected` should have been there.
 pub(crate) fn slice<'a>(
@@ -9,11 +18,7 @@ pub(crate) fn slice<'a>(
     length: u64,
     expected: &'static str,
 ) -> Result<&'a [u8], Error> {
-    let range = || {
-        let start = usize::try_from(at).ok()?;
-        bytes.get(start..start.checked_add(usize::try_from(length).ok()?)?)
-    };
-    range().ok_or_else(|| Error::damaged(at, expected))
+    range(bytes, at, length).map(|range| &bytes[range]).ok_or_else(|| Error::damaged(at, expected))
 }
 
 fn array<const N: usize>(bytes: &[u8], at: u64, expected: &'static str) -> Result<[u8; N], Error> {

@@ -15,9 +15,15 @@ mod bytes;
 #[cfg(feature = "iree")]
 mod elf;
 #[cfg(feature = "iree")]
+mod fatelf;
+#[cfg(feature = "iree")]
 mod flatbuffer;
 #[cfg(feature = "iree")]
 mod iree_cpu;
+#[cfg(feature = "iree")]
+mod iree_debug_block;
+#[cfg(feature = "iree")]
+mod iree_gpu;
 #[cfg(feature = "iree")]
 mod iree_module;
 #[cfg(feature = "iree")]
@@ -129,7 +135,7 @@ const DEPTH: usize = 4;
 
 /// What a message about unknown contents names as understood.
 pub(crate) const UNDERSTOOD: &str = if cfg!(feature = "iree") {
-    "IREE modules (.vmfb) and IREE executable libraries for CPUs (ELF)"
+    "IREE modules (.vmfb), and IREE executables for CPUs (ELF, FatELF) and for GPUs"
 } else {
     "nothing, because zonecast-embed was built without its feature `iree`"
 };
@@ -205,9 +211,15 @@ impl Finder<'_> {
         } else if iree_module::is(bytes) {
             let segments = iree_module::Segments::new(bytes).map_err(in_file)?;
             self.look_inside(segments, range.start, depth)
+        } else if iree_gpu::is(bytes) {
+            self.take(iree_gpu::Executable::new(bytes).map_err(in_file)?, range)
+        } else if iree_debug_block::is(bytes) {
+            let library = iree_debug_block::library(bytes).map_err(in_file)?;
+            self.look_inside([Ok(library)].into_iter(), range.start, depth)
+        } else if fatelf::is(bytes) {
+            self.look_inside(fatelf::parts(bytes).map_err(in_file)?, range.start, depth)
         } else if elf::is(bytes) {
-            let library = iree_cpu::Library::in_elf(bytes).map_err(in_file)?;
-            self.take(library, range)
+            self.take(iree_cpu::Library::in_elf(bytes).map_err(in_file)?, range)
         } else {
             Err(in_file(Error::unknown(bytes)))
         }

@@ -73,6 +73,99 @@ fn what_can_be_read_is_read_and_the_rest_is_said() {
     );
 }
 
+/// As IREE's `iree-fatelf join` writes it.
+fn fatelf(files: &[(&[u8], u16, u8)]) -> Vec<u8> {
+    let mut header = b"\xfa\x70\x0e\x1f\x01\x00".to_vec();
+    header.extend([files.len() as u8, 0]);
+    let mut body = Vec::new();
+    let body_at = (8 + 24 * files.len()).next_multiple_of(4096);
+    for (file, machine, class) in files {
+        header.extend(machine.to_le_bytes());
+        header.extend([0, 0, *class, 1, 0, 0]);
+        header.extend((body_at as u64 + body.len() as u64).to_le_bytes());
+        header.extend((file.len() as u64).to_le_bytes());
+        body.extend_from_slice(file);
+        body.resize(body.len().next_multiple_of(4096), 0);
+    }
+    header.resize(body_at, 0);
+    header.extend(body);
+    header
+}
+
+fn library(module: &str) -> Vec<u8> {
+    let module = Executable::open(data(module)).unwrap();
+    module.image(0).unwrap().bytes().unwrap().to_vec()
+}
+
+/// What was read of an image, but for its place.
+fn describe_at_zero(executable: &Executable, image: usize) -> serde_json::Value {
+    let mut description = describe(executable)[image].take();
+    let offset = description["offset"].as_i64().unwrap();
+    crate::corpus::shift(&mut description, -offset);
+    description
+}
+
+#[test]
+fn every_machine_of_a_fatelf_file_is_read() {
+    let modules = ["mlp.cpu.g3.vmfb", "mlp.cpu-arm64.g3.vmfb", "mlp.cpu-riscv32.g3.vmfb"];
+    let libraries = modules.map(library);
+    let file = fatelf(&[(&libraries[0], 62, 2), (&libraries[1], 183, 2), (&libraries[2], 243, 1)]);
+    let executable = Executable::from_bytes(file.clone(), "fat").unwrap();
+    assert_eq!(executable.images().len(), 3);
+    for (index, module) in modules.iter().enumerate() {
+        let alone = Executable::open(data(module)).unwrap();
+        assert_eq!(describe_at_zero(&executable, index), describe_at_zero(&alone, 0), "{module}");
+    }
+
+    let error = Executable::from_bytes(file[..file.len() - 4096].to_vec(), "cut").unwrap_err();
+    assert!(error.to_string().ends_with("damaged: expected a FatELF record of an ELF file within the file"));
+    assert_eq!(error.offset(), Some(8 + 2 * 24));
+}
+
+#[test]
+fn a_library_with_a_debug_block_behind_it_is_read() {
+    let library = library("mlp.cpusys.g3.vmfb");
+    let database = b"\x7fELF of debug symbols, or a PDB file, which is left alone here";
+    let mut file = library.clone();
+    file.resize(file.len().next_multiple_of(16), 0);
+    let debug_at = file.len() as u64;
+    file.extend(database);
+    file.resize(file.len().next_multiple_of(16), 0);
+    file.extend(b"IREEDBG\0\0\0\0\0\0\0\0\0");
+    for number in [0, library.len() as u64, debug_at, database.len() as u64] {
+        file.extend(number.to_le_bytes());
+    }
+    let executable = Executable::from_bytes(file, "system").unwrap();
+    assert_eq!(executable.images().len(), 1);
+    assert_eq!(executable.image(0).unwrap().range(), Some(0..library.len() as u64));
+    assert_eq!(executable.image(0).unwrap().bytes(), Some(&library[..]));
+    let alone = Executable::open(data("mlp.cpusys.g3.vmfb")).unwrap();
+    assert_eq!(describe_at_zero(&executable, 0), describe_at_zero(&alone, 0));
+}
+
+/// Containers in containers end somewhere.
+#[test]
+fn containers_nested_without_end_are_refused() {
+    let mut file = library("scale.cpu.g0.vmfb");
+    for _ in 0..3 {
+        file = fatelf(&[(&file, 62, 2)]);
+    }
+    assert_eq!(Executable::from_bytes(file.clone(), "deep").unwrap().images().len(), 1);
+    for _ in 0..2 {
+        file = fatelf(&[(&file, 62, 2)]);
+    }
+    let error = Executable::from_bytes(file, "deeper").unwrap_err();
+    assert!(error.to_string().contains("nested deeper"), "{error}");
+
+    // A file that contains itself.
+    let mut file = fatelf(&[(b"", 62, 2)]);
+    let length = file.len() as u64;
+    file[16..24].copy_from_slice(&0u64.to_le_bytes());
+    file[24..32].copy_from_slice(&length.to_le_bytes());
+    let error = Executable::from_bytes(file, "endless").unwrap_err();
+    assert!(error.to_string().contains("nested deeper"), "{error}");
+}
+
 #[test]
 fn an_elf_file_of_another_kind_is_refused() {
     let myself = std::env::current_exe().unwrap();

@@ -73,9 +73,19 @@ fn try_to_read(bytes: impl Into<Cow<'static, [u8]>>) -> bool {
     }
 }
 
-fn small_files() -> [Vec<u8>; 4] {
-    ["scale.cpu.g3.vmfb", "scale.cpu-riscv32.g3.vmfb", "scale.cpu-v4.g3.vmfb", "scale.cpusys.g3.vmfb"]
-        .map(|name| std::fs::read(data(name)).unwrap())
+fn small_files() -> [Vec<u8>; 9] {
+    [
+        "scale.cpu.g3.vmfb",
+        "scale.cpu-riscv32.g3.vmfb",
+        "scale.cpu-v4.g3.vmfb",
+        "scale.cpusys.g3.vmfb",
+        "scale.cuda-sm80.g3.vmfb",
+        "scale.hip-gfx942.g3.vmfb",
+        "scale.amdgpu-gfx942.g3.vmfb",
+        "scale.vulkan.g3.vmfb",
+        "scale.metal.g3.vmfb",
+    ]
+    .map(|name| std::fs::read(data(name)).unwrap())
 }
 
 /// The executable inside, as a file of its own.

@@ -49,6 +49,9 @@ fn describe_image(image: Image<'_>) -> Value {
         description["abi"] = library.abi_version.into();
         description["word"] = library.pointer_size.into();
     }
+    if image.format() == Format::IreeAmdgpu {
+        description["isa"] = text(image.target().unwrap());
+    }
     description
 }
 

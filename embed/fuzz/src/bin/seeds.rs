@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use zonecast_embed::Executable;
+use zonecast_embed::{Executable, Format};
 
 /// Larger files only slow the fuzzer down.
 const LARGEST: usize = 40_000;
@@ -16,10 +16,32 @@ fn main() {
         put(&here.join("corpus/open"), name, executable.bytes());
         put(&here.join("corpus/iree_module"), name, executable.bytes());
         for image in executable.images() {
-            let folder = here.join("corpus").join(image.format().as_str().replace('-', "_"));
-            put(&folder, &format!("{name}.{}", image.index()), image.bytes().unwrap());
+            let bytes = image.bytes().unwrap();
+            let folder = match image.format() {
+                Format::IreeCpu => "iree_cpu",
+                Format::IreeVmvx => "iree_module",
+                _ => "iree_gpu",
+            };
+            let name = format!("{name}.{}", image.index());
+            put(&here.join("corpus").join(folder), &name, bytes);
+            if image.format() == Format::IreeCpu {
+                put(&here.join("corpus/fatelf"), &name, &fatelf(bytes));
+            }
         }
     }
+}
+
+/// A FatELF file with only that file in it, twice.
+fn fatelf(file: &[u8]) -> Vec<u8> {
+    let mut fat = b"\xfa\x70\x0e\x1f\x01\x00\x02\x00".to_vec();
+    for _ in 0..2 {
+        fat.extend([0; 8]);
+        fat.extend(64u64.to_le_bytes());
+        fat.extend((file.len() as u64).to_le_bytes());
+    }
+    fat.resize(64, 0);
+    fat.extend(file);
+    fat
 }
 
 fn put(folder: &Path, name: &str, bytes: &[u8]) {
