@@ -77,7 +77,7 @@ pub fn sites_at(module: &Module, stage: Stage<'_>) -> Sites {
 fn site(module: &Module, export: Export<'_>, stage: Stage<'_>) -> Site {
     let name = String::from_utf8_lossy(export.name()).into_owned();
     let (file, line) = match location(export, stage) {
-        Some(at) => (module.claim(export.image().index(), at.file, at.line), at.line),
+        Some(at) => (module.claim(export.image().index(), at.file), at.line),
         None => (module_file(module), 0),
     };
     let parts = LocationParts { name: &name, function: &name, file: &file, line, color: 0 };

@@ -59,11 +59,11 @@ impl Module {
         self.0.executable()
     }
 
-    /// Says that a location names `path` of the executable's image `image`, at `line`. Returns the
-    /// name under which viewers will find the text: `path` itself, unless another text stands
+    /// Says that a location will name `path` of the executable's image `image`. Returns the name
+    /// under which viewers will find the text: `path` itself, unless another text stands
     /// there. Non-UTF-8 is replaced.
-    pub(crate) fn claim(&self, image: usize, path: &[u8], line: u32) -> String {
-        self.0.claim(image, path, line)
+    pub(crate) fn claim(&self, image: usize, path: &[u8]) -> String {
+        self.0.claim(image, path)
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) mod registry {
         }
 
         #[inline(always)]
-        pub(crate) fn claim(&self, _: usize, path: &[u8], _: u32) -> String {
+        pub(crate) fn claim(&self, _: usize, path: &[u8]) -> String {
             String::from_utf8_lossy(path).into_owned()
         }
     }

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use hashbrown::HashMap;
 use parking_lot::RwLock;
 
+use super::registry;
 use crate::say::say_once;
 use crate::{Interned, Location, LocationParts, Name};
 
@@ -46,7 +47,11 @@ pub(crate) fn location(parts: LocationParts<'_>) -> Interned {
         drop(interner);
         return shared(parts);
     }
-    interner.add_location(parts).into()
+    let added = interner.add_location(parts);
+    drop(interner);
+    // Should the file's text be too long for a viewer, it is cut around the lines that are named.
+    registry::name_line(parts.file, parts.line);
+    added.into()
 }
 
 /// See [`Name::intern`].

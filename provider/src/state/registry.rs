@@ -72,14 +72,14 @@ impl Registered {
     }
 
     /// See [`Module::claim`](crate::sources::Module).
-    pub(crate) fn claim(&self, image: usize, path: &[u8], line: u32) -> String {
+    pub(crate) fn claim(&self, image: usize, path: &[u8]) -> String {
         // Locations are UTF-8 and end at a NUL; the text is found under what they say.
         let name = String::from_utf8_lossy(path).replace('\0', "\u{fffd}");
         let sources = self.executable.image(image).map(|image| image.sources());
         let Some(text) = sources.and_then(|sources| sources.find(path)) else { return name };
         let mapped =
             Mapped { module: self.module, executable: self.executable.clone(), image, path: path.into() };
-        let alias = REGISTRY.write().claim(&name, text, &mapped, line);
+        let alias = REGISTRY.write().claim(&name, text, &mapped);
         self.claimed.lock().push(alias.as_bytes().into());
         alias
     }
@@ -155,6 +155,15 @@ pub(crate) fn text(path: &[u8]) -> Option<Text> {
     }
 }
 
+/// A location names `path` at `line`.
+pub(crate) fn name_line(path: &str, line: u32) {
+    if let Some(file) = REGISTRY.write().files.get_mut(path.as_bytes())
+        && !file.lines.contains(&line)
+    {
+        file.lines.push(line);
+    }
+}
+
 /// The lines at which locations name a path.
 pub(crate) fn lines(path: &[u8]) -> Vec<u32> {
     REGISTRY.read().files.get(path).map(|file| file.lines.clone()).unwrap_or_default()
@@ -174,33 +183,30 @@ fn changed(executable: &Executable) -> String {
 impl Registry {
     /// The name under which `text` stands after this: `name`, or one that tells it from the text
     /// that stands there.
-    fn claim(&mut self, name: &str, text: &[u8], mapped: &Mapped, line: u32) -> String {
-        if self.offer(name, text, mapped, line) {
+    fn claim(&mut self, name: &str, text: &[u8], mapped: &Mapped) -> String {
+        if self.offer(name, text, mapped) {
             return name.to_owned();
         }
         let module = mapped.executable.name();
         let alias = format!("{name} [{module}]");
-        if self.offer(&alias, text, mapped, line) {
+        if self.offer(&alias, text, mapped) {
             return alias;
         }
         // Two modules of one name. By content, so that loading one again brings no further name.
         let alias = format!("{name} [{module} {:016x}]", Fingerprint::of(text).hash);
-        self.offer(&alias, text, mapped, line);
+        self.offer(&alias, text, mapped);
         alias
     }
 
     /// Whether `text` stands under `path` after this.
-    fn offer(&mut self, path: &str, text: &[u8], mapped: &Mapped, line: u32) -> bool {
+    fn offer(&mut self, path: &str, text: &[u8], mapped: &Mapped) -> bool {
         let Some(file) = self.files.get_mut(path.as_bytes()) else {
-            let file = File { content: Content::Mapped(mapped.clone()), lines: vec![line] };
+            let file = File { content: Content::Mapped(mapped.clone()), lines: Vec::new() };
             self.files.insert(path.as_bytes().into(), file);
             return true;
         };
         if !file.content.is_at(mapped) && !file.content.is(text) {
             return false;
-        }
-        if !file.lines.contains(&line) {
-            file.lines.push(line);
         }
         // What was copied out can be borrowed again.
         if let Content::Kept(copy) = &file.content {
