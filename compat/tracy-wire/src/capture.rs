@@ -1,6 +1,7 @@
 //! A capture, and the questions that can be asked of it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use crate::check::Violation;
 use crate::model::{FrameImage, FrameMark, MemoryEvent, NEVER, PlotLook, Tables};
@@ -30,7 +31,6 @@ use crate::welcome::Welcome;
 /// assert_eq!(zone.duration_ns(), Some(250));
 /// assert_eq!(capture.source_of(&zone), None, "this client was asked for no source");
 /// ```
-#[derive(Debug)]
 pub struct Capture {
     pub(crate) welcome: Welcome,
     pub(crate) names: Names,
@@ -292,6 +292,21 @@ impl Capture {
             ("memory events", statistics.memory_events),
             ("lock events", statistics.lock_events),
         ])
+    }
+}
+
+/// Counts: the whole would be of no help.
+impl fmt::Debug for Capture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Capture")
+            .field("program", &self.program())
+            .field("items", &self.items)
+            .field("threads", &self.tables.threads.len())
+            .field("zones", &self.tables.zones.len())
+            .field("gpu_zones", &self.tables.gpu_zones.len())
+            .field("messages", &self.tables.messages.len())
+            .field("lost", &self.lost())
+            .finish_non_exhaustive()
     }
 }
 

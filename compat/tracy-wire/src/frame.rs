@@ -4,7 +4,7 @@
 //! therefore keeps that much history directly in front of the place it decompresses to, and moves
 //! it back to the front of its buffer only when the buffer is used up, once every 2 MiB.
 
-use lz4_flex::block::{compress_into, decompress_into_with_dict};
+use lz4_flex::block::{compress_into, decompress_into_with_dict, get_maximum_output_size};
 
 use crate::error::DecodeError;
 use crate::protocol::{COMPRESSED_LIMIT, FRAME_LIMIT};
@@ -68,7 +68,7 @@ pub fn check_size(claimed: u32) -> Result<usize, DecodeError> {
 pub fn encode_frame(items: &[u8], out: &mut Vec<u8>) {
     assert!(items.len() <= FRAME_LIMIT, "{} bytes do not fit into a frame", items.len());
     let start = out.len();
-    out.resize(start + 4 + COMPRESSED_LIMIT, 0);
+    out.resize(start + 4 + get_maximum_output_size(items.len()), 0);
     let size = compress_into(items, &mut out[start + 4..]).expect("the bound holds any block");
     out[start..start + 4].copy_from_slice(&(size as u32).to_le_bytes());
     out.truncate(start + 4 + size);

@@ -8,12 +8,15 @@
 //! * [`Capture`] holds what came: zones, GPU zones, messages, plots, frames, memory, locks, fibers,
 //!   source files. Its questions read like sentences: `capture.zones().named("matmul").one()`.
 //! * [`Checker`] is the judge: it knows what the real server does not bear.
+//! * [`Recording`] is a stream that was kept ([`Receiver::record_to`]), and [`Server`] serves it to
+//!   the profiler, or to anything else that speaks the protocol.
 //! * [`Engine`] makes a capture of bytes that came some other way; [`Decoder`] and [`Encoder`] turn
 //!   bytes into [`Item`]s and back.
 //!
 //! Peers are not trusted. Whatever they send, nothing panics, no memory is set aside on their word,
 //! and every wait has an end; what came before a fault is kept.
 
+mod answers;
 mod ask;
 mod builder;
 mod capture;
@@ -30,7 +33,10 @@ mod model;
 mod names;
 pub mod protocol;
 mod receiver;
+mod record;
+mod recording;
 mod select;
+mod serve;
 mod stats;
 mod view;
 mod welcome;
@@ -48,7 +54,9 @@ pub use item::{Color, FrameSort, HwCounter, Item, Location, PlotValue};
 pub use model::{FrameImage, FrameMark, LockAction, LockEvent, MemoryEvent, PlotLook};
 pub use names::UNKNOWN;
 pub use receiver::Receiver;
+pub use recording::Recording;
 pub use select::Select;
+pub use serve::Server;
 pub use stats::Distribution;
 pub use view::{
     CodeLocation, Crash, FiberRun, GpuContext, GpuSort, GpuZone, Located, Lock, Message, Named, Section,

@@ -13,8 +13,11 @@ pub const FRAME_LIMIT: usize = 256 * 1024;
 pub const COMPRESSED_LIMIT: usize = FRAME_LIMIT + FRAME_LIMIT / 255 + 16;
 /// The longest source text, in bytes, that a client sends: a frame, less the item around the text.
 pub const SOURCE_LIMIT: usize = FRAME_LIMIT - 17;
-/// How many source locations of one sort (static, or allocated at run time) a server can tell apart.
-pub const LOCATION_LIMIT: usize = i16::MAX as usize;
+/// How many static source locations a server can tell apart: of the positive 16-bit numbers, the
+/// first stands for none and the last for all that are too many.
+pub const STATIC_LOCATION_LIMIT: usize = i16::MAX as usize - 2;
+/// How many source locations that come with their texts a server can tell apart.
+pub const ALLOCATED_LOCATION_LIMIT: usize = i16::MAX as usize;
 /// How many threads may touch one lock before a server loses count: it keeps them in a 64-bit mask.
 pub const LOCK_THREAD_LIMIT: usize = 64;
 

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::error::{Error, ErrorKind};
 use crate::frame::{FrameDecoder, check_size};
 use crate::protocol::{PROTOCOL_VERSION, SHIBBOLETH, handshake};
+use crate::record::Recorder;
 use crate::welcome::Welcome;
 
 /// How often a quiet connection is looked at for a reason to stop.
@@ -53,6 +54,7 @@ pub struct Receiver {
     keep: Keep,
     sources: bool,
     check: bool,
+    record: Option<Box<dyn Write + Send>>,
     progress: Option<Report>,
 }
 
@@ -71,6 +73,7 @@ impl Receiver {
             keep: Keep::Everything,
             sources: true,
             check: false,
+            record: None,
             progress: None,
         }
     }
@@ -132,6 +135,14 @@ impl Receiver {
         self
     }
 
+    /// Keeps the next capture's stream in `file`, to be served again: see
+    /// [`Recording`](crate::Recording). Wrap a file into a buffer.
+    #[must_use]
+    pub fn record_to(mut self, file: impl Write + Send + 'static) -> Self {
+        self.record = Some(Box::new(file));
+        self
+    }
+
     /// Calls `report` with the capture so far, at most every 50 ms.
     #[must_use]
     pub fn on_progress(mut self, report: impl FnMut(&Capture) + Send + 'static) -> Self {
@@ -147,9 +158,13 @@ impl Receiver {
     /// fault: [`Error::into_partial`].
     pub fn capture(&mut self) -> Result<Capture, Error> {
         let (socket, welcome) = self.connect()?;
+        let recorder = match self.record.take() {
+            Some(file) => Some(Recorder::new(file, &welcome).map_err(ErrorKind::Record)?),
+            None => None,
+        };
         let engine = Engine::new(welcome).keep(self.keep).ask_for_sources(self.sources).check(self.check);
         let mut session =
-            Session { socket, engine, input: Input::default(), frames: FrameDecoder::default() };
+            Session { socket, engine, recorder, input: Input::default(), frames: FrameDecoder::default() };
         match session.run(self) {
             Ok(()) => Ok(session.engine.finish()),
             Err(kind) => Err(Error::with_partial(kind, session.engine.finish())),
@@ -272,10 +287,40 @@ fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }
 
+/// When things happened on a connection.
+struct Pace {
+    start: Instant,
+    heard: Instant,
+    reported: Instant,
+    stopping: bool,
+}
+
+impl Pace {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self { start: now, heard: now, reported: now, stopping: false }
+    }
+
+    fn is_time_to_report(&mut self) -> bool {
+        let now = Instant::now();
+        let due = now - self.reported >= TICK;
+        if due {
+            self.reported = now;
+        }
+        due
+    }
+
+    /// Whether there is a reason to stop.
+    fn is_due(&self, receiver: &Receiver) -> bool {
+        receiver.is_told_to_stop() || receiver.stop_after.is_some_and(|limit| self.start.elapsed() >= limit)
+    }
+}
+
 /// One connection.
 struct Session {
     socket: TcpStream,
     engine: Engine,
+    recorder: Option<Recorder>,
     input: Input,
     frames: FrameDecoder,
 }
@@ -284,45 +329,47 @@ impl Session {
     fn run(&mut self, receiver: &mut Receiver) -> Result<(), ErrorKind> {
         self.socket.set_read_timeout(Some(TICK)).map_err(disconnected)?;
         self.socket.set_write_timeout(Some(receiver.stall_after)).map_err(disconnected)?;
-        let start = Instant::now();
-        let mut heard = start;
-        let mut reported = start;
-        let mut stopping = false;
+        let mut pace = Pace::new();
         loop {
             if self.input.fill(&mut self.socket)? {
-                heard = Instant::now();
+                pace.heard = Instant::now();
                 self.take_frames()?;
             }
             self.send_questions()?;
-            let now = Instant::now();
-            if now - reported >= TICK {
-                reported = now;
-                if let Some(report) = &mut receiver.progress {
-                    report(self.engine.capture());
-                }
+            if pace.is_time_to_report() {
+                self.report(receiver)?;
             }
-            let silent = now - heard;
-            if self.engine.is_ended() && self.engine.is_settled() {
-                return self.let_go();
-            }
-            if (self.engine.is_ended() || stopping) && silent >= DRAIN {
-                return self.let_go();
+            let ended = self.engine.is_ended();
+            let silent = pace.heard.elapsed();
+            if ended && self.engine.is_settled() || (ended || pace.stopping) && silent >= DRAIN {
+                return self.let_go(pace.stopping);
             }
             if silent >= receiver.stall_after {
                 return Err(ErrorKind::Stalled { waited: silent });
             }
-            let due = receiver.stop_after.is_some_and(|limit| now - start >= limit);
-            if !stopping && !self.engine.is_ended() && (due || receiver.is_told_to_stop()) {
-                stopping = true;
-                heard = now;
+            if !ended && !pace.stopping && pace.is_due(receiver) {
+                (pace.stopping, pace.heard) = (true, Instant::now());
                 self.engine.stopped();
                 self.send(Question::Disconnect)?;
             }
         }
     }
 
+    fn report(&mut self, receiver: &mut Receiver) -> Result<(), ErrorKind> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.flush().map_err(ErrorKind::Record)?;
+        }
+        if let Some(report) = &mut receiver.progress {
+            report(self.engine.capture());
+        }
+        Ok(())
+    }
+
     fn take_frames(&mut self) -> Result<(), ErrorKind> {
         while let Some(block) = self.input.next_block()? {
+            if let Some(recorder) = &mut self.recorder {
+                recorder.frame(block).map_err(ErrorKind::Record)?;
+            }
             let items = self.frames.decode(block)?;
             self.engine.feed(items)?;
         }
@@ -334,10 +381,21 @@ impl Session {
         while let Some(question) = self.engine.next_question() {
             bytes.extend_from_slice(&question.to_bytes());
         }
-        if bytes.is_empty() { Ok(()) } else { self.write(&bytes) }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.questions(&bytes).map_err(ErrorKind::Record)?;
+        }
+        self.write(&bytes)
     }
 
-    fn let_go(&mut self) -> Result<(), ErrorKind> {
+    fn let_go(&mut self, stopped: bool) -> Result<(), ErrorKind> {
+        if let Some(recorder) = &mut self.recorder {
+            let whole = self.engine.is_ended() && self.engine.is_settled() && !stopped;
+            let written = if whole { recorder.end() } else { Ok(()) };
+            written.and_then(|()| recorder.flush()).map_err(ErrorKind::Record)?;
+        }
         // The capture is whole already: a client that did not wait for its leave is no loss.
         self.send(Question::Terminate).or(Ok(()))
     }

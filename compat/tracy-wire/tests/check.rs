@@ -1,6 +1,6 @@
 //! One stream per rule of the real server, built by hand to break that rule and no other.
 
-use zonecast_tracy_wire::protocol::LOCATION_LIMIT;
+use zonecast_tracy_wire::protocol::{ALLOCATED_LOCATION_LIMIT, STATIC_LOCATION_LIMIT};
 use zonecast_tracy_wire::{
     Checker, Detail, Effect, FrameSort, Item, Location, OnDemand, Payload, PlotValue, Question, Rule,
     Violation, Welcome,
@@ -311,14 +311,14 @@ fn more_locations_than_a_server_can_tell_apart() {
             })
             .collect()
     };
-    keeps(&zones(LOCATION_LIMIT));
-    breaks_among_others(&zones(LOCATION_LIMIT + 1), Rule::TooManyLocations { allocated: false });
+    keeps(&zones(STATIC_LOCATION_LIMIT));
+    breaks_among_others(&zones(STATIC_LOCATION_LIMIT + 1), Rule::TooManyLocations { allocated: false });
 }
 
 #[test]
 fn more_allocated_locations_than_a_server_can_tell_apart() {
     let mut checker = Checker::new(&Welcome::default());
-    for line in 0..=LOCATION_LIMIT as u32 {
+    for line in 0..=ALLOCATED_LOCATION_LIMIT as u32 {
         for _ in 0..2 {
             checker.item(&Item::LocationPayload(Location {
                 name: None,

@@ -7,7 +7,7 @@ use super::payload::Payloads;
 use super::rule::{Detail, Payload, Rule};
 use super::{Report, TIME_RANGE};
 use crate::item::{Item, Location};
-use crate::protocol::LOCATION_LIMIT;
+use crate::protocol::{ALLOCATED_LOCATION_LIMIT, STATIC_LOCATION_LIMIT};
 use crate::welcome::Welcome;
 
 /// A thread, or a fiber: fibers are told apart from threads by their name's pointer.
@@ -69,8 +69,10 @@ impl CpuRules {
 
     pub(super) fn static_location(&mut self, pointer: u64, report: &mut Report) {
         if self.locations.insert(pointer) {
-            report
-                .require(self.locations.len() <= LOCATION_LIMIT, Rule::TooManyLocations { allocated: false });
+            report.require(
+                self.locations.len() <= STATIC_LOCATION_LIMIT,
+                Rule::TooManyLocations { allocated: false },
+            );
         }
     }
 
@@ -80,7 +82,10 @@ impl CpuRules {
         (location.name, location.function, location.file, location.line, location.color).hash(&mut hasher);
         self.allocated = hasher.finish();
         if self.contents.insert(self.allocated) {
-            report.require(self.contents.len() <= LOCATION_LIMIT, Rule::TooManyLocations { allocated: true });
+            report.require(
+                self.contents.len() <= ALLOCATED_LOCATION_LIMIT,
+                Rule::TooManyLocations { allocated: true },
+            );
         }
     }
 

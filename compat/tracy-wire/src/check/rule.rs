@@ -131,7 +131,7 @@ rules! {
     /// A zone ends before it begins.
     ZoneBackwards { start_ns: i64, end_ns: i64 } => Asserts, "the zone began at {start_ns} ns and ends at {end_ns} ns";
     /// More source locations of one sort than a server can tell apart.
-    TooManyLocations { allocated: bool } => EndsCapture, "32,767 source locations are the most; allocated: {allocated}";
+    TooManyLocations { allocated: bool } => EndsCapture, "more source locations than a server tells apart; allocated: {allocated}";
     /// One location is open more often on one thread than a server can count.
     RecursionTooDeep => Misleads, "one source location is open more than 255 times on one thread";
     /// Zones are open when the client says that it is done.

@@ -21,6 +21,7 @@ pub(crate) fn program(features: &str, case: &str) -> Program {
     Program::new(command(features, case))
 }
 
+#[allow(dead_code, reason = "not every test uses every part")]
 /// What a server sees of one case of the programs, checked against its rules.
 #[track_caller]
 pub(crate) fn capture(features: &str, case: &str) -> Capture {
