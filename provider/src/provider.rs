@@ -8,7 +8,7 @@
 //! must not panic, block on input or output while holding a lock that another thread needs, or
 //! allocate once they are warm.
 
-use crate::{Location, Name};
+use crate::{Location, Name, Time};
 
 /// What a provider needs to know again at a zone's end. Opaque to everyone else.
 ///
@@ -109,6 +109,79 @@ pub struct FrameImage<'a> {
     pub flipped: bool,
 }
 
+/// What a provider needs to know of a lane after its creation. 0 for a lane not recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LaneId(pub u64);
+
+/// What a lane is a timeline of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LaneKind {
+    /// Anything.
+    #[default]
+    Custom,
+    /// A stream of CUDA's.
+    Cuda,
+    /// A stream of HIP's.
+    Hip,
+    /// A queue of OpenCL's.
+    OpenCl,
+    /// A queue of Vulkan's.
+    Vulkan,
+    /// A queue of Metal's.
+    Metal,
+    /// A queue of WebGPU's.
+    WebGpu,
+}
+
+/// A lane that is about to be created.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneInfo<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it is a timeline of.
+    pub kind: LaneKind,
+}
+
+/// A zone of a lane, with its times.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneZone<'a> {
+    /// Where it is.
+    pub location: &'static Location,
+    /// Another name than the location's.
+    pub name: Option<&'a str>,
+    /// When it began.
+    pub start: Time,
+    /// When it ended.
+    pub end: Time,
+    /// When the program asked for its begin and for its end, if it did so ahead of time.
+    pub launched: Option<(Time, Time)>,
+    /// How long it took in nanoseconds by the clock that measured it, such as a GPU's own.
+    pub measured_ns: i64,
+    /// How many zones it lies in.
+    pub depth: u32,
+}
+
+impl<'a> LaneZone<'a> {
+    /// An outermost zone.
+    #[must_use]
+    pub fn new(location: &'static Location, start: Time, end: Time) -> Self {
+        Self { location, name: None, start, end, launched: None, measured_ns: end - start, depth: 0 }
+    }
+
+    /// The same zone, within `depth` others.
+    #[must_use]
+    pub const fn at_depth(self, depth: u32) -> Self {
+        Self { depth, ..self }
+    }
+
+    /// The same zone under another name than its location's.
+    #[must_use]
+    pub const fn named(self, name: &'a str) -> Self {
+        Self { name: Some(name), ..self }
+    }
+}
+
 /// A destination of trace calls.
 #[allow(unused_variables, reason = "the defaults do nothing with what they are given")]
 pub trait Provider: Sync {
@@ -203,6 +276,17 @@ pub trait Provider: Sync {
     fn fiber_enter(&self, fiber: Name) {}
     /// From here on, this thread runs no fiber.
     fn fiber_leave(&self) {}
+
+    /// Creates a timeline that is not a thread.
+    fn lane_create(&self, lane: LaneInfo<'_>) -> LaneId {
+        LaneId(0)
+    }
+    /// Records a tree of zones on a lane: each zone before its children, in order (see
+    /// [`Lane`](crate::Lane)), and after all zones recorded on it before. Not from two threads at
+    /// once for one lane.
+    fn lane_zones(&self, lane: LaneId, tree: &[LaneZone<'_>]) {}
+    /// No more zones come on the lane.
+    fn lane_close(&self, lane: LaneId) {}
 
     /// Names this thread.
     fn thread_name(&self, name: &str) {}
