@@ -1,8 +1,9 @@
 //! What is in a module: its kernels, where they come from, and the texts it carries.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use zonecast::embed::{Executable, Export, Image, SourceLocation};
+use zonecast::embed::{Executable, Export, Format, Image, SourceLocation};
 
 /// Tells what is in an executable; `Display` gives several lines.
 #[derive(Debug)]
@@ -19,20 +20,33 @@ impl fmt::Display for Listing<'_> {
         for note in self.0.notes() {
             writeln!(f, "note: {note}")?;
         }
+        if self.0.images().any(could_have_sources) {
+            writeln!(
+                f,
+                "note: compile at debug level 3 to have source texts embedded, see examples/models/README.md"
+            )?;
+        }
         Ok(())
     }
+}
+
+/// Whether the compiler was not asked for sources, though it embeds them in this format.
+fn could_have_sources(image: Image<'_>) -> bool {
+    image.sources().is_empty() && image.format() != Format::IreeVmvx
 }
 
 fn write_image(f: &mut fmt::Formatter<'_>, image: Image<'_>) -> fmt::Result {
     let target = image.target().map(String::from_utf8_lossy);
     let for_target = target.map(|target| format!(" for {target}")).unwrap_or_default();
-    writeln!(f, "{} ({}{for_target})", text(image.name()), image.format())?;
+    let number = format!("image {}", image.index());
+    let name = if image.name().is_empty() { number.into() } else { text(image.name()) };
+    writeln!(f, "{name} ({}{for_target})", image.format())?;
     for export in image.exports() {
         write_export(f, export)?;
     }
     let sources = image.sources();
     if sources.is_empty() {
-        return writeln!(f, "  no source texts: compile at debug level 3 to have them embedded");
+        return writeln!(f, "  no source texts");
     }
     let bytes: usize = sources.iter().map(|source| source.text().len()).sum();
     writeln!(f, "  {} source texts, {bytes} bytes:", sources.len())?;
@@ -57,6 +71,6 @@ fn place(location: SourceLocation<'_>) -> String {
     format!("{}:{}", text(location.file), location.line)
 }
 
-fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }

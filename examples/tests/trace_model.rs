@@ -74,7 +74,7 @@ fn other_modules_are_listed_with_the_reason() {
         run.out.contains("  kernel 0: scale_dispatch_0_elementwise_1024_f32 at unknown place\n"),
         "{run:?}"
     );
-    assert!(run.out.contains("no source texts: compile at debug level 3"), "{run:?}");
+    assert!(run.out.contains("  no source texts\nnote: compile at debug level 3"), "{run:?}");
     if ON_X86_64_LINUX {
         assert!(run.out.contains("\nnot run: its kernels are not those of this example"), "{run:?}");
     }
@@ -87,6 +87,23 @@ fn other_architectures_are_named() {
     assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
     assert!(run.out.contains("\nmlp_net_linked (iree-cpu for arm_64)\n"), "{run:?}");
     assert!(run.out.ends_with("\nnot run: mlp_net_linked is for arm_64; this host is x86_64\n"), "{run:?}");
+}
+
+#[test]
+fn other_devices_are_named() {
+    let run = trace_model(&[&data("scale.cuda-sm80.g3.vmfb")]);
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    for lines in [
+        "\nimage 0 (iree-cuda)\n  kernel 0: scale_dispatch_0_elementwise_1024_f32 at src/scale.mlir:2\n",
+        "\n    2.translated  module_scale_dispatch_0_cuda_nvptx_fb.2.translated.mlir:9\n",
+        "\n  3 source texts, 11071 bytes:\n",
+        "\nnot run: image 0 is of format iree-cuda; only iree-cpu can be run here\n",
+    ] {
+        assert!(run.out.contains(lines), "{lines:?} is not in {}", run.out);
+    }
+
+    let run = trace_model(&[&data("mlp.vmvx.g3.vmfb")]);
+    assert!(run.out.contains("compiler embeds no sources at any debug level\nnot run: "), "{run:?}");
 }
 
 #[test]

@@ -139,7 +139,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotForCpus { library, format } => {
-                write!(f, "{library} is a {format} executable; only iree-cpu ones can be run here")
+                write!(f, "{library} is of format {format}; only {} can be run here", Format::IreeCpu)
             }
             Self::Target { library, target } => {
                 write!(f, "{library} is for {target}; this host is {}", host_target())

@@ -41,7 +41,7 @@ pub const fn host_target() -> &'static str {
 /// # Ok::<(), zonecast_embed::Error>(())
 /// ```
 pub fn check(image: Image<'_>) -> Result<(), Error> {
-    let name = || String::from_utf8_lossy(image.name()).into_owned();
+    let name = || name(image);
     let Some(library) = image.cpu_library() else {
         return Err(Error::NotForCpus { library: name(), format: image.format() });
     };
@@ -57,4 +57,12 @@ pub fn check(image: Image<'_>) -> Result<(), Error> {
         return Err(Error::LibraryConstants { library: name(), count: library.constants });
     }
     if cfg!(target_os = "linux") { Ok(()) } else { Err(Error::System) }
+}
+
+/// The image's name; what is not UTF-8 is replaced. Those for GPUs have none, so they are numbered.
+pub(crate) fn name(image: Image<'_>) -> String {
+    match image.name() {
+        b"" => format!("image {}", image.index()),
+        name => String::from_utf8_lossy(name).into_owned(),
+    }
 }

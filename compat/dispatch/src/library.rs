@@ -9,7 +9,7 @@ use zonecast_embed::{CpuExport, Image};
 use crate::abi::{Environment, Kernel, LibraryHead};
 use crate::job::Job;
 use crate::load::Loaded;
-use crate::{Dispatch, Error, Observer, Workers, check};
+use crate::{Dispatch, Error, Observer, Workers, check, host};
 
 /// An IREE executable for this machine, loaded and ready to be called. Dropping it unloads it.
 ///
@@ -73,7 +73,7 @@ impl Library {
     /// host, or if it does not answer as its tables in the file say.
     pub unsafe fn load(image: Image<'_>) -> Result<Self, Error> {
         check(image)?;
-        let name = String::from_utf8_lossy(image.name()).into_owned();
+        let name = host::name(image);
         let Some((bytes, library)) = image.bytes().zip(image.cpu_library()) else {
             return Err(Error::NoFile { library: name });
         };

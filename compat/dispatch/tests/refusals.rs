@@ -134,3 +134,10 @@ fn misaligned_bindings_are_refused() {
     let error = dispatch(&library, Dispatch { bindings, constants: &[0, 0], ..Dispatch::of(0) });
     assert!(matches!(error, Error::Misaligned { binding: 0, address: at, .. } if at == address), "{error}");
 }
+
+#[test]
+fn other_devices_are_named() {
+    let error = try_load("scale.cuda-sm80.g2.vmfb").unwrap_err();
+    assert!(matches!(error, Error::NotForCpus { format: zonecast_embed::Format::IreeCuda, .. }), "{error}");
+    assert_eq!(error.to_string(), "image 0 is of format iree-cuda; only iree-cpu can be run here");
+}
