@@ -241,6 +241,10 @@ impl Builder {
             *tables.lost.entry("ends of zones").or_default() += open as u64;
         }
         self.gpu.finish(tables);
+        if self.keep == Keep::Statistics {
+            // Places that were used again and again while their zones were open.
+            tables.gpu_zones.clear();
+        }
     }
 
     fn take_text(&mut self, to: &mut Target<'_>) -> TextId {

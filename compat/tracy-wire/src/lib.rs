@@ -23,6 +23,7 @@ mod capture;
 mod check;
 pub mod child;
 mod decode;
+mod discover;
 mod encode;
 mod engine;
 mod error;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::ask::Question;
 use crate::builder::Keep;
 use crate::capture::Capture;
+use crate::discover::{self, BROADCAST_PORT};
 use crate::engine::Engine;
 use crate::error::{Error, ErrorKind};
 use crate::frame::{FrameDecoder, check_size};
@@ -51,6 +52,7 @@ pub struct Receiver {
     stop_after: Option<Duration>,
     stop: Option<Arc<AtomicBool>>,
     process: Option<u64>,
+    broadcast_port: u16,
     keep: Keep,
     sources: bool,
     check: bool,
@@ -70,6 +72,7 @@ impl Receiver {
             stop_after: None,
             stop: None,
             process: None,
+            broadcast_port: BROADCAST_PORT,
             keep: Keep::Everything,
             sources: true,
             check: false,
@@ -110,6 +113,14 @@ impl Receiver {
     #[must_use]
     pub fn expect_process(mut self, pid: u32) -> Self {
         self.process = Some(u64::from(pid));
+        self
+    }
+
+    /// Where to listen for a client's announcement, which tells the protocol of one that does not
+    /// speak ours. 8086 unless said, as in Tracy.
+    #[must_use]
+    pub fn broadcast_port(mut self, port: u16) -> Self {
+        self.broadcast_port = port;
         self
     }
 
@@ -214,16 +225,16 @@ impl Receiver {
     }
 
     fn greet(&self, socket: &mut TcpStream, deadline: Instant) -> Result<Welcome, ErrorKind> {
-        let mut greeting = SHIBBOLETH.to_vec();
-        greeting.extend_from_slice(&PROTOCOL_VERSION.to_le_bytes());
-        socket.write_all(&greeting).map_err(disconnected)?;
+        socket.write_all(&greeting()).map_err(disconnected)?;
         let mut answer = [0];
         if !self.read_before(socket, &mut answer, deadline)? {
             return Err(ErrorKind::NotTracy { answer: None });
         }
         match answer[0] {
             handshake::WELCOME => {}
-            handshake::PROTOCOL_MISMATCH => return Err(ErrorKind::OtherProtocol { protocol: None }),
+            handshake::PROTOCOL_MISMATCH => {
+                return Err(ErrorKind::OtherProtocol { protocol: self.find_protocol() });
+            }
             handshake::NOT_AVAILABLE | handshake::DROPPED => return Err(ErrorKind::NotAvailable),
             byte => return Err(ErrorKind::NotTracy { answer: Some(byte) }),
         }
@@ -236,6 +247,14 @@ impl Receiver {
             welcome.add_on_demand(addition);
         }
         Ok(welcome)
+    }
+
+    /// Has the client announce itself again, and reads which protocol it speaks.
+    fn find_protocol(&self) -> Option<u32> {
+        let announcements = discover::listen(self.broadcast_port)?;
+        let mut socket = self.try_to_reach(Instant::now() + self.connect_within).ok()?;
+        socket.write_all(&greeting()).ok()?;
+        discover::protocol_of(self.port, &announcements)
     }
 
     fn read_whole(
@@ -277,6 +296,14 @@ impl Receiver {
     fn is_told_to_stop(&self) -> bool {
         self.stop.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
+}
+
+/// What a server says first.
+fn greeting() -> [u8; 12] {
+    let mut greeting = [0; 12];
+    greeting[..8].copy_from_slice(&SHIBBOLETH);
+    greeting[8..].copy_from_slice(&PROTOCOL_VERSION.to_le_bytes());
+    greeting
 }
 
 fn disconnected(error: io::Error) -> ErrorKind {
