@@ -22,12 +22,23 @@ impl Workers {
     ///
     /// If the system gives no more threads.
     pub fn new(threads: usize) -> io::Result<Self> {
+        Self::with_start(threads, |_| ())
+    }
+
+    /// As [`new`](Self::new), and each thread calls `start` with its number before all else, for instance
+    /// to tell a profiler its name.
+    ///
+    /// # Errors
+    ///
+    /// If the system gives no more threads.
+    pub fn with_start(threads: usize, start: impl Fn(usize) + Send + Sync + 'static) -> io::Result<Self> {
         if threads <= 1 {
             return Ok(Self::none());
         }
         let builder =
             ThreadPoolBuilder::new().num_threads(threads).thread_name(|index| format!("worker {index}"));
-        Ok(Self { pool: Some(builder.build().map_err(io::Error::other)?) })
+        let pool = builder.start_handler(start).build().map_err(io::Error::other)?;
+        Ok(Self { pool: Some(pool) })
     }
 
     /// How many workgroups can run at once.

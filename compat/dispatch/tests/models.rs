@@ -158,3 +158,16 @@ fn libraries_are_told_apart_and_outlive_their_files() {
         assert_eq!(mlp.name(), "mlp_net_linked");
     }
 }
+
+#[test]
+fn workers_say_when_they_start() {
+    let (sender, started) = std::sync::mpsc::channel();
+    let workers = Workers::with_start(3, move |worker| {
+        let name = std::thread::current().name().map(str::to_owned);
+        sender.send((worker, name)).unwrap();
+    });
+    assert_eq!(workers.unwrap().count(), 3);
+    let mut started: Vec<_> = started.iter().collect();
+    started.sort();
+    assert_eq!(started, [0, 1, 2].map(|worker| (worker, Some(format!("worker {worker}")))));
+}

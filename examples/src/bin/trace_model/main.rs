@@ -87,7 +87,8 @@ fn trace(args: &Args, executable: &Arc<Executable>, image: Image<'_>) -> Result<
     let module = sources::register(Arc::clone(executable));
     let sites = dispatch::sites(&module);
     let watch = if args.workgroups { Watch::workgroups(&sites) } else { Watch::dispatches(&sites) };
-    let workers = Workers::new(args.threads.into())?;
+    let name = |worker| zonecast::set_thread_name(&format!("worker {worker}"));
+    let workers = Workers::with_start(args.threads.into(), name)?;
     let loading = zone!("load");
     // SAFETY: the module ships with this example, or whoever named it on the command line was told by
     // `--help` that its code runs.
