@@ -198,6 +198,10 @@ pub trait Provider: Sync {
     fn is_connected(&self) -> bool {
         false
     }
+    /// Whether a zone begun now would be recorded.
+    fn is_recording(&self) -> bool {
+        true
+    }
 
     /// Begins a zone on this thread.
     fn zone_begin(&self, location: &'static Location) -> ZoneId {

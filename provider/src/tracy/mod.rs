@@ -41,6 +41,11 @@ impl Provider for Tracy {
         calls::is_connected()
     }
 
+    #[inline]
+    fn is_recording(&self) -> bool {
+        if linked::ON_DEMAND { calls::is_connected() } else { linked::is_up() }
+    }
+
     #[inline(always)]
     fn zone_begin(&self, location: &'static Location) -> ZoneId {
         zones::begin(location)
