@@ -7,11 +7,8 @@
 //! * The functions hand each call to the provider chosen by cargo feature. [`Provider`] is what a
 //!   destination has to do; all its calls do nothing by default.
 //! * A [`Location`] is made once and never again: see its module for why.
-<<<<<<< HEAD
 //! * A [`Lane`] is a timeline that is not a thread, for zones whose times are known afterwards.
-=======
 //! * [`raw`] has begins and ends without guards, for bridges from other interfaces.
->>>>>>> 7ce6e53 (Let the tracing crate's spans be zones and its events messages)
 //! * [`sources`] keeps the texts that executables carry, [`dispatch`] ties each of their kernels to
 //!   its own.
 
