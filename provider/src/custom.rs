@@ -39,7 +39,7 @@ static INSTALLED: OnceLock<&'static dyn Provider> = OnceLock::new();
 /// If a call has been made before, if a provider was installed before, or if the environment
 /// variable `ZONECAST_PROVIDER` asks for another one.
 pub fn install(provider: &'static dyn Provider) -> Result<(), InstallError> {
-    if let Some(wanted) = std::env::var("ZONECAST_PROVIDER").ok().filter(|w| !w.is_empty() && w != "custom") {
+    if let Some(wanted) = crate::settings::text("ZONECAST_PROVIDER").filter(|wanted| wanted != "custom") {
         return Err(InstallError::Overridden(wanted));
     }
     // Stored before it is chosen: whoever reads the choice finds the provider.

@@ -10,6 +10,7 @@ use std::fmt;
 
 use zonecast_embed::{Export, SourceLocation};
 
+use crate::settings;
 use crate::sources::Module;
 use crate::{Interned, Location, LocationParts, Zone};
 
@@ -56,7 +57,7 @@ pub fn sites(module: &Module) -> Sites {
 /// ```
 #[must_use]
 pub fn sites_at(module: &Module, stage: Stage<'_>) -> Sites {
-    let wanted = std::env::var("ZONECAST_STAGE").ok().filter(|stage| !stage.is_empty());
+    let wanted = settings::text("ZONECAST_STAGE");
     let stage = match wanted.as_deref() {
         Some("original") => Stage::Original,
         Some(name) => Stage::Named(name),

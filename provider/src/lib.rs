@@ -28,6 +28,7 @@ pub mod raw;
 mod say;
 mod select;
 mod session;
+mod settings;
 pub mod sources;
 mod time;
 mod zone;
@@ -50,7 +51,7 @@ pub use provider::{
 pub use select::ENABLED;
 #[cfg(feature = "custom")]
 pub use select::custom::{InstallError, install};
-pub use session::{Session, start};
+pub use session::{Session, start, start_with};
 pub use time::Time;
 pub use zone::Zone;
 pub use zonecast_embed as embed;

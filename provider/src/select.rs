@@ -146,7 +146,7 @@ mod at_start {
     }
 
     fn wanted() -> Choice {
-        let wanted = std::env::var("ZONECAST_PROVIDER").unwrap_or_default();
+        let wanted = crate::settings::text("ZONECAST_PROVIDER").unwrap_or_default();
         match wanted.as_str() {
             "" => PREFERRED,
             "null" => Choice::Null,

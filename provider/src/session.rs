@@ -1,6 +1,7 @@
 //! The beginning and the end of a traced run.
 
 use crate::select::provider;
+use crate::settings;
 
 /// Chooses the provider and gets it ready, so that the first zone does not pay for it.
 ///
@@ -14,6 +15,20 @@ use crate::select::provider;
 pub fn start() -> Session {
     provider!(|p| p.start());
     Session(())
+}
+
+/// As [`start`], for a program that wants other settings than zonecast's own.
+///
+/// Each pair is one of zonecast's environment variables, `ZONECAST_…`, and what it counts as where it is unset
+/// or empty: the program's user has the last word. Call it before any other trace call, since settings are
+/// read once; only the first call's settings count.
+///
+/// ```
+/// let _session = zonecast::start_with(&[("ZONECAST_CONSOLE", "text,summary"), ("ZONECAST_SOURCES", "7")]);
+/// ```
+pub fn start_with(settings: &'static [(&'static str, &'static str)]) -> Session {
+    settings::of_program(settings);
+    start()
 }
 
 /// Writes out what is held back when it is dropped.

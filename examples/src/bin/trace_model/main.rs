@@ -73,7 +73,7 @@ fn list(path: &Path, executable: &Executable, reason: Option<String>) -> io::Res
 }
 
 fn trace(args: &Args, executable: &Arc<Executable>, image: Image<'_>) -> Result<()> {
-    let session = zonecast::start();
+    let session = zonecast::start_with(settings(args));
     zonecast::app_info(&format!("trace_model, batch {}, threads {}", args.batch, args.threads));
     if args.wait {
         wait_for_profiler()?;
@@ -117,6 +117,14 @@ fn trace(args: &Args, executable: &Arc<Executable>, image: Image<'_>) -> Result<
         "ran {kernels} kernels {times}; all {numbers} results are what plain Rust computes"
     )?;
     Ok(())
+}
+
+/// What the console shows, unless the environment says otherwise.
+fn settings(args: &Args) -> &'static [(&'static str, &'static str)] {
+    if args.repeat > 1 || args.seconds.is_some() {
+        return &[("ZONECAST_CONSOLE", "summary")];
+    }
+    &[("ZONECAST_CONSOLE", "text,summary"), ("ZONECAST_SOURCES", "7")]
 }
 
 fn wait_for_profiler() -> io::Result<()> {
