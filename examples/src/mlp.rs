@@ -12,6 +12,9 @@ use zonecast_dispatch::{Binding, Buffer, Dispatch, Error, Library, Observer, Wor
 /// The module that ships with the examples.
 pub const MODULE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/models/mlp.cpu.g3.vmfb");
 
+/// What the module was compiled for. For another architecture the compiler divides the same work otherwise.
+pub const TARGET: &str = "x86_64";
+
 /// One kernel: what it is called, and its shapes.
 #[derive(Debug)]
 pub struct Kernel {
@@ -21,7 +24,7 @@ pub struct Kernel {
     pub input: usize,
     /// How many floats there are in a row of the output.
     pub output: usize,
-    /// How many rows one workgroup computes.
+    /// How many rows one workgroup computes: the compiler's choice for [`TARGET`].
     pub rows: usize,
 }
 
@@ -57,11 +60,12 @@ pub struct Mlp {
 }
 
 impl Mlp {
-    /// Loads the model from the image that [`find`] found, for a batch of that many rows.
+    /// Loads the model, for a batch of that many rows.
     ///
     /// # Safety
     ///
-    /// As [`Library::load`]: this runs the file's own code.
+    /// As [`Library::load`]: this runs the file's own code. The image is one that [`find`] found, for
+    /// [`TARGET`].
     ///
     /// # Errors
     ///
@@ -90,8 +94,8 @@ impl Mlp {
                 bindings: &mut [Binding::read(&before[ordinal]), Binding::write(&mut after[0])],
                 ..Dispatch::of(ordinal)
             };
-            // SAFETY: `find` has seen the kernels' names, which hold their shapes, and the buffers have
-            // those. Rows past the batch are left alone, since it is passed on.
+            // SAFETY: the caller of `load` says that the kernels are those of `find`, whose names hold their
+            // shapes, and the buffers have those. Rows past the batch are left alone, since it is passed on.
             unsafe { self.library.dispatch(dispatch, workers, observer) }?;
         }
         Ok(())

@@ -42,8 +42,8 @@
 //!
 //! # Platforms
 //!
-//! Linux, on the architectures that IREE compiles for; x86-64 is tested. Elsewhere the crate builds and
-//! [`Library::load`] says that it cannot.
+//! Linux, on the architectures that IREE compiles for; x86-64 is tested, arm64 has been run under emulation.
+//! Elsewhere the crate builds, and [`Library::load`] says that it cannot.
 
 mod abi;
 mod buffer;

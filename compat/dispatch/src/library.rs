@@ -121,7 +121,10 @@ impl Library {
     /// A kernel checks nothing. The caller says that, given these constants and that many workgroups, it
     ///
     /// * stays within the bindings given,
-    /// * writes only to those made by [`Binding::write`](crate::Binding::write).
+    /// * writes only to those made by [`Binding::write`](crate::Binding::write),
+    ///
+    /// and that this processor has the instructions that it was compiled for; the library names the
+    /// architecture, but not its extensions.
     ///
     /// # Errors
     ///

@@ -54,7 +54,13 @@ fn run(args: &Args) -> Result<()> {
 fn runnable(executable: &Executable) -> std::result::Result<Image<'_>, String> {
     let reason = |error: zonecast_dispatch::Error| error.to_string();
     if let Some(image) = mlp::find(executable) {
-        return zonecast_dispatch::check(image).map(|()| image).map_err(reason);
+        zonecast_dispatch::check(image).map_err(reason)?;
+        return match image.target() {
+            Some(target) if target == mlp::TARGET.as_bytes() => Ok(image),
+            _ => {
+                Err(format!("src/mlp.rs tells how many workgroups its kernels need on {} only", mlp::TARGET))
+            }
+        };
     }
     let Some(image) = executable.image(0) else {
         return Err("there is nothing to run".to_owned());
@@ -90,8 +96,8 @@ fn trace(args: &Args, executable: &Arc<Executable>, image: Image<'_>) -> Result<
     let name = |worker| zonecast::set_thread_name(&format!("worker {worker}"));
     let workers = Workers::with_start(args.threads.into(), name)?;
     let loading = zone!("load");
-    // SAFETY: the module ships with this example, or whoever named it on the command line was told by
-    // `--help` that its code runs.
+    // SAFETY: `runnable` found the image. The module ships with this example, or whoever named it on the
+    // command line was told by `--help` that its code runs.
     let mut mlp = unsafe { Mlp::load(image, args.batch) }?;
     drop(loading);
 
@@ -105,7 +111,7 @@ fn trace(args: &Args, executable: &Arc<Executable>, image: Image<'_>) -> Result<
         runs += 1;
     }
     let checking = zone!("check");
-    let numbers = mlp.check()?;
+    let numbers = mlp.check().map_err(|mismatch| explain(mismatch, args))?;
     drop(checking);
 
     // The trace first, then what came of it.
@@ -117,6 +123,12 @@ fn trace(args: &Args, executable: &Arc<Executable>, image: Image<'_>) -> Result<
         "ran {kernels} kernels {times}; all {numbers} results are what plain Rust computes"
     )?;
     Ok(())
+}
+
+/// Of the user's own module, tells what may be the matter.
+fn explain(mismatch: mlp::Mismatch, args: &Args) -> String {
+    let may_be = "; another program, or a compiler that divides the work otherwise, needs another src/mlp.rs";
+    format!("{mismatch}{}", if args.module.is_some() { may_be } else { "" })
 }
 
 /// What the console shows, unless the environment says otherwise.
