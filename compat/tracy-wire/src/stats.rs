@@ -18,6 +18,7 @@ const STEPS: u32 = 5;
 pub struct Distribution {
     count: u64,
     total: i128,
+    squares: f64,
     min: i64,
     max: i64,
     buckets: Vec<u64>,
@@ -32,11 +33,30 @@ impl Distribution {
         };
         self.count += 1;
         self.total += i128::from(duration);
+        self.squares += duration as f64 * duration as f64;
         let bucket = bucket_of(duration.max(0) as u64);
         if self.buckets.len() <= bucket {
             self.buckets.resize(bucket + 1, 0);
         }
         self.buckets[bucket] += 1;
+    }
+
+    /// Counts all that `other` has counted.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        (self.min, self.max) = match self.count {
+            0 => (other.min, other.max),
+            _ => (self.min.min(other.min), self.max.max(other.max)),
+        };
+        self.count += other.count;
+        self.total += other.total;
+        self.squares += other.squares;
+        if self.buckets.len() < other.buckets.len() {
+            self.buckets.resize(other.buckets.len(), 0);
+        }
+        self.buckets.iter_mut().zip(&other.buckets).for_each(|(mine, theirs)| *mine += theirs);
     }
 
     /// How many durations were counted.
@@ -67,6 +87,17 @@ impl Distribution {
     #[must_use]
     pub fn mean(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.total as f64 / self.count as f64 }
+    }
+
+    /// Their standard deviation, in nanoseconds; 0 if there are fewer than two.
+    #[must_use]
+    pub fn deviation(&self) -> f64 {
+        if self.count < 2 {
+            return 0.0;
+        }
+        let count = self.count as f64;
+        let spread = self.squares - count * self.mean() * self.mean();
+        (spread.max(0.0) / (count - 1.0)).sqrt()
     }
 
     /// The duration below which `percent` of all lie, in nanoseconds, at most 1.6 % off.
@@ -194,6 +225,13 @@ mod tests {
         [7, 1_000_003, -2].into_iter().for_each(|duration| durations.add(duration));
         assert_eq!((durations.count(), durations.total()), (3, 1_000_008));
         assert_eq!((durations.min(), durations.max()), (-2, 1_000_003));
+    }
+
+    #[test]
+    fn the_deviation_is_that_of_a_sample() {
+        let mut durations = Distribution::default();
+        [2, 4, 4, 4, 5, 5, 7, 9].into_iter().for_each(|duration| durations.add(duration));
+        assert!((durations.deviation() - 2.138).abs() < 0.001, "{}", durations.deviation());
     }
 
     #[test]

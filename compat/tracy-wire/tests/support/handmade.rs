@@ -52,11 +52,16 @@ pub(crate) fn zone(name: &'static str) -> [Item<'static>; 4] {
 /// Says that it is done, answers what it is asked as one that knows nothing, and waits for leave.
 pub(crate) fn end(socket: &mut TcpStream) {
     say(socket, &[Item::Terminate]);
+    answer_until(socket, Question::Terminate);
+}
+
+/// Answers what it is asked as one that knows nothing, until `last` is asked.
+pub(crate) fn answer_until(socket: &mut TcpStream, last: Question) {
     loop {
-        let mut question = [0; Question::SIZE];
-        socket.read_exact(&mut question).expect("the server says when to go");
-        match Question::from_bytes(question).expect("the server asks what exists") {
-            Question::Terminate => return,
+        let mut bytes = [0; Question::SIZE];
+        socket.read_exact(&mut bytes).expect("the server says when to go");
+        match Question::from_bytes(bytes).expect("the server asks what exists") {
+            question if question == last => return,
             Question::ThreadName(thread) => say(socket, &[Item::ThreadName { thread, text: b"main" }]),
             Question::SourceCode { id } => say(socket, &[Item::SourceCodeNotAvailable { id }]),
             _ => say(socket, &[Item::Acknowledge]),

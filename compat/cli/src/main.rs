@@ -1,0 +1,54 @@
+//! The `zonecast` command.
+//!
+//! Exit codes: 0 if all went well; 1 if something failed, what there was having been written; 2 for
+//! arguments that make no sense; 3 if a check or a comparison found something.
+
+mod capture;
+mod compare;
+mod format;
+mod profile;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// What a command returns when something failed: a sentence.
+type Failure = Box<dyn std::error::Error>;
+
+/// The exit code of a check or comparison that found something.
+const FOUND: u8 = 3;
+
+#[derive(Parser)]
+#[command(
+    name = "zonecast",
+    version,
+    about = "Capture, serve and compare traces of Tracy 0.14 clients",
+    max_term_width = 100
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Capture a running program, or read a recording
+    Capture(capture::Arguments),
+    /// Serve a recording to the Tracy profiler, as the recorded program would
+    Serve(serve::Arguments),
+    /// Compare two recordings or JSON captures, zone by zone
+    Compare(compare::Arguments),
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Capture(arguments) => capture::run(arguments),
+        Command::Serve(arguments) => serve::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Compare(arguments) => compare::run(&arguments),
+    };
+    done.unwrap_or_else(|failure| {
+        eprintln!("zonecast: {failure}");
+        ExitCode::FAILURE
+    })
+}
