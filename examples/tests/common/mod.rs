@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
+    #[allow(dead_code, reason = "not every test looks at it")]
     pub(crate) out: String,
     pub(crate) err: String,
 }

@@ -114,7 +114,7 @@ fn trace(args: &Args, executable: &Arc<Executable>, image: Image<'_>) -> Result<
     let numbers = mlp.check().map_err(|mismatch| explain(mismatch, args))?;
     drop(checking);
 
-    // The trace first, then what came of it.
+    // The lines of the trace first, then what came of it.
     drop(session);
     let times = if runs == 1 { "once".to_owned() } else { format!("{runs} times") };
     let kernels = mlp::KERNELS.len();
@@ -136,7 +136,7 @@ fn settings(args: &Args) -> &'static [(&'static str, &'static str)] {
     if args.repeat > 1 || args.seconds.is_some() {
         return &[("ZONECAST_CONSOLE", "summary")];
     }
-    &[("ZONECAST_CONSOLE", "text,summary"), ("ZONECAST_SOURCES", "7")]
+    &[("ZONECAST_CONSOLE", "text,summary"), ("ZONECAST_SOURCES", "5")]
 }
 
 fn wait_for_profiler() -> io::Result<()> {
