@@ -3,15 +3,11 @@
 //! [`capture`] is the one line that a test needs: it runs a closure in a process of its own, a
 //! second run of the test's executable for that one test, and hands back what a server saw of it.
 //!
-//! ```ignore
-//! #[test]
-//! fn a_zone_is_seen() {
-//!     let capture = zonecast_tracy_wire::child::capture(|| {
-//!         let _client = tracy_client::Client::start();
-//!         let _zone = tracy_client::span!("hello");
-//!     });
-//!     capture.zones().named("hello").one();
-//! }
+//! ```no_run
+//! # fn code_that_is_traced() {}
+//! // In a `#[test]`:
+//! let capture = zonecast_tracy_wire::child::capture(|| code_that_is_traced());
+//! capture.zones().named("hello").one();
 //! ```
 //!
 //! [`Program`] captures any other command. Both give the program a free port, so many can run at

@@ -5,7 +5,7 @@ mod every_item;
 
 use every_item::every_item;
 use zonecast_tracy_wire::protocol::Kind;
-use zonecast_tracy_wire::{DecodeError, Decoder, Encoder, Engine, Item, Keep, Welcome, measure};
+use zonecast_tracy_wire::{DecodeError, Decoder, Encoder, Engine, Keep, Welcome, measure};
 
 #[test]
 fn every_item_survives_the_wire() {
@@ -62,16 +62,17 @@ fn a_location_without_its_texts_is_refused() {
     assert!(matches!(decode(&payload), Err(DecodeError::Malformed { offset: 0, .. })));
 }
 
-/// Three thousand streams of real items with a few bytes changed: errors are fine, faults are not.
-/// The fuzz targets go on from here.
+/// A thousand streams of real items, in which every other frame has a byte changed: errors are fine,
+/// faults are not. The fuzz targets go on from here.
 #[test]
 fn damaged_streams_do_no_harm() {
+    let items = every_item();
     let mut encoder = Encoder::default();
-    every_item()
-        .iter()
-        .filter(|item| !matches!(item, Item::SourceCode { .. }))
-        .for_each(|item| encoder.push(item));
-    let sound = encoder.take();
+    let frames = items.chunks(4).map(|some| {
+        some.iter().for_each(|item| encoder.push(item));
+        encoder.take()
+    });
+    let frames: Vec<Vec<u8>> = frames.filter(|frame| frame.len() < 4096).collect();
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut random = |limit: usize| {
         state ^= state << 13;
@@ -80,17 +81,16 @@ fn damaged_streams_do_no_harm() {
         (state % limit as u64) as usize
     };
     let (mut whole, mut broken) = (0, 0);
-    for round in 0..3_000 {
-        let mut stream = sound.clone();
-        for _ in 0..=random(4) {
-            let place = random(stream.len());
-            stream[place] = random(256) as u8;
-        }
-        stream.rotate_left(random(sound.len()));
+    for round in 0..1000 {
         let keep = if round % 2 == 0 { Keep::Everything } else { Keep::Statistics };
         let mut engine = Engine::new(Welcome::default()).keep(keep).ask_for_sources(true).check(true);
-        for frame in stream.chunks(2000) {
-            match engine.feed(frame) {
+        for _ in 0..frames.len() {
+            let mut frame = frames[random(frames.len())].clone();
+            if random(2) == 0 {
+                let place = random(frame.len());
+                frame[place] = random(256) as u8;
+            }
+            match engine.feed(&frame) {
                 Ok(()) => whole += 1,
                 Err(_) => broken += 1,
             }

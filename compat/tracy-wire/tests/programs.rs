@@ -3,9 +3,11 @@
 
 mod support;
 
+use std::process::Command;
 use std::time::Duration;
 
 use support::{capture, program};
+use zonecast_tracy_wire::child::Started;
 use zonecast_tracy_wire::{Capture, ErrorKind, GpuSort, LockAction, Rule, Severity, Zone};
 
 fn texts<'a>(zone: &Zone<'a>) -> Vec<&'a str> {
@@ -224,15 +226,18 @@ fn a_fibers_build_tells_the_same_of_everything_else() {
     assert_eq!(names, ["outer", "inner", "dynamic", "deep"]);
 }
 
+/// Programs that trace until they are stopped.
+fn stopped_after_a_while(features: &str, case: &str) -> Started {
+    let program = program(features, case);
+    let stopped = program.receiver(|receiver| receiver.stop_after(Duration::from_millis(300)));
+    stopped.start().expect("the program starts")
+}
+
 #[test]
 fn an_on_demand_client_is_captured_again_and_again() {
-    let mut started = program("ondemand", "sessions").start().expect("the program starts");
+    let mut started = stopped_after_a_while("ondemand", "sessions");
     for session in ["first session", "second session"] {
-        let mut receiver =
-            std::mem::replace(&mut started.receiver, zonecast_tracy_wire::Receiver::new("", 0));
-        receiver = receiver.stop_after(Duration::from_millis(300));
-        let capture = receiver.capture().expect("the connection is made");
-        started.receiver = receiver;
+        let capture = started.receiver.capture().expect("the connection is made");
         assert!(capture.welcome().is_on_demand() && capture.is_ended());
         let names: Vec<&str> = capture.zones().map(|zone| zone.name()).collect();
         assert_eq!(names, [session]);
@@ -241,29 +246,25 @@ fn an_on_demand_client_is_captured_again_and_again() {
 
 #[test]
 fn a_client_that_traces_from_its_start_takes_one_server() {
-    let mut started = program("", "endless").start().expect("the program starts");
-    let receiver = std::mem::replace(&mut started.receiver, zonecast_tracy_wire::Receiver::new("", 0));
-    let mut receiver = receiver.stop_after(Duration::from_millis(300));
-    let capture = receiver.capture().expect("the first server is welcome");
+    let mut started = stopped_after_a_while("", "endless");
+    let capture = started.receiver.capture().expect("the first server is welcome");
     assert!(capture.zones().named("again").count() > 10);
-    let refused = receiver.capture().expect_err("the second server is not");
+    let refused = started.receiver.capture().expect_err("the second server is not");
     assert!(matches!(refused.kind(), ErrorKind::NotAvailable), "{refused}");
 }
 
 #[test]
 fn a_killed_client_leaves_what_it_told() {
-    let mut started = program("", "endless").start().expect("the program starts");
-    let pid = started.child.id();
-    let receiver = std::mem::replace(&mut started.receiver, zonecast_tracy_wire::Receiver::new("", 0));
     let mut killed = false;
-    started.receiver = receiver.on_progress(move |capture| {
+    let kill_amid = move |capture: &Capture| {
         if !killed && capture.item_count() > 1000 {
             killed = true;
-            let status = std::process::Command::new("kill").args(["-9", &pid.to_string()]).status();
-            assert!(status.expect("kill runs").success());
+            let pid = capture.welcome().pid.to_string();
+            assert!(Command::new("kill").args(["-9", &pid]).status().expect("kill runs").success());
         }
-    });
-    let finished = started.finish();
+    };
+    let program = program("", "endless").receiver(move |receiver| receiver.on_progress(kill_amid));
+    let finished = program.run().expect("the program starts");
     assert!(matches!(finished.fault(), ErrorKind::Disconnected { .. }), "{}", finished.fault());
     let capture =
         finished.capture.expect_err("it was killed").into_partial().expect("the connection was made");

@@ -1,19 +1,20 @@
 //! Everything, as one JSON object. Absent values are null.
 //!
-//! | key | value |
-//! |---|---|
-//! | `program`, `protocol` | a string, a number |
-//! | `zones` | `thread name function file line depth start_ns end_ns text[] values[] color` |
-//! | `gpu_contexts` | `id name type` |
-//! | `gpu_zones` | `context name function file line cpu_start_ns cpu_end_ns start_ns end_ns`; the context is its number |
-//! | `messages` | `time_ns text severity color` |
-//! | `plots` | name: [[ns, value]] |
-//! | `frames` | name: [ns], the beginnings |
-//! | `memory` | pool: [[ns, "alloc" or "free", address, size]] |
-//! | `locks` | `id name file line shared events`, an event being [ns, "wait", "obtain" or "release", thread, shared] |
-//! | `sources` | `path length sha256` |
-//! | `lost` | kind: count |
-//! | `violations` | `rule effect item text message` |
+//! ```text
+//! program        string
+//! protocol       number
+//! zones          [{thread name function file line depth start_ns end_ns text[] values[] color}]
+//! gpu_contexts   [{id name type}]
+//! gpu_zones      [{context name function file line cpu_start_ns cpu_end_ns start_ns end_ns}], by the context's id
+//! messages       [{time_ns text severity color}]
+//! plots          {name: [[ns, value]]}
+//! frames         {name: [ns]}, the beginnings
+//! memory         {pool: [[ns, "alloc"|"free", address, size]]}
+//! locks          [{id name file line shared events: [[ns, "wait"|"obtain"|"release", thread, shared]]}]
+//! sources        [{path length sha256}]
+//! lost           {kind: count}
+//! violations     [{rule effect item text message}]
+//! ```
 //!
 //! Colours are `"#rrggbb"`. Lists are written as they are made, so that a long capture is not held twice.
 

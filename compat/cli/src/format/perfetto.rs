@@ -13,8 +13,9 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 use zonecast_tracy_wire::{Capture, CodeLocation, Thread};
 
-/// The process that fibers are shown as, and the first of those for GPU contexts.
-const FIBERS: u64 = 1 << 31;
+/// The process that fibers are shown as, and the first of those for GPU contexts: beyond the largest
+/// that Linux gives to a real one.
+const FIBERS: u64 = (1 << 22) + 1;
 const CONTEXTS: u64 = FIBERS + 1;
 
 pub(super) fn write(capture: &Capture, out: &mut impl Write) -> io::Result<()> {
@@ -121,11 +122,13 @@ fn write_gpu_zones<'a, W: Write>(
     for zone in capture.gpu_zones() {
         // Without its times it has no place on the row.
         let (Some(start), Some(duration)) = (zone.start_ns(), zone.duration_ns()) else { continue };
+        // A context with a thread of its own has one row, whoever launched.
+        let row = if zone.context().thread() == 0 { zone.thread() } else { 0 };
         let mut arguments = place(capture, zone.location(), shown);
         arguments["launched_ns"] = zone.cpu_start_ns().into();
         events.push(&json!({
             "ph": "X", "name": zone.name(), "cat": "gpu",
-            "pid": CONTEXTS + u64::from(zone.context().id()), "tid": zone.thread(),
+            "pid": CONTEXTS + u64::from(zone.context().id()), "tid": row,
             "ts": microseconds(start), "dur": microseconds(duration), "args": arguments,
         }))?;
     }
