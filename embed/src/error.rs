@@ -78,7 +78,6 @@ impl Error {
         Self::new(ErrorKind::Unknown(Magic::of(contents)), Some(0))
     }
 
-    #[cfg(feature = "iree")]
     pub(crate) fn unsupported(offset: u64, what: &'static str) -> Self {
         Self::new(ErrorKind::Unsupported(what), Some(offset))
     }

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
 
 use crate::image::Images;
 use crate::read::{self, Found};
 use crate::storage::{Stamp, Storage};
+use crate::table::layout::HEADER_SIZE;
 use crate::{Error, Image, Note};
 
 /// An opened file, or a range of bytes, and the [`Image`]s found in it.
@@ -115,18 +117,23 @@ impl Executable {
     ///
     /// If the query function refuses every version that is understood, or the tables contradict
     /// themselves in a way that can be seen without knowing their bounds.
-    #[cfg(feature = "iree")]
     pub unsafe fn from_loaded(loaded: Loaded, name: &str) -> Result<Self, Error> {
-        // SAFETY: the caller's promises are those that `Found::loaded` asks for.
-        let found = unsafe { Found::loaded(loaded) }.map_err(|error| error.in_file(name))?;
-        Ok(Self {
-            storage: Storage::Memory(Cow::Borrowed(&[])),
-            name: name.to_owned(),
-            path: None,
-            stamp: None,
-            found: vec![found],
-            unreadable: Vec::new(),
-        })
+        let in_file = |error: Error| error.in_file(name);
+        let (bytes, found) = match loaded {
+            Loaded::Table(table) => {
+                // SAFETY: the caller says that a table begins there, and it is no shorter than its header.
+                let header = unsafe { std::slice::from_raw_parts(table.as_ptr(), HEADER_SIZE as usize) };
+                let size = read::table_size(header).map_err(in_file)?;
+                // SAFETY: the caller says that all of the table is there, and stays until this value is dropped.
+                let bytes = unsafe { std::slice::from_raw_parts(table.as_ptr().cast_const(), size as usize) };
+                (bytes, read::contents(bytes).map_err(in_file)?.found)
+            }
+            // SAFETY: the caller's promises are those that `Found::loaded` asks for.
+            #[cfg(feature = "iree")]
+            other => (&[][..], vec![unsafe { Found::loaded(other) }.map_err(in_file)?]),
+        };
+        let storage = Storage::Memory(Cow::Borrowed(bytes));
+        Ok(Self { storage, name: name.to_owned(), path: None, stamp: None, found, unreadable: Vec::new() })
     }
 
     fn read(storage: Storage, name: String) -> Result<Self, Error> {
@@ -174,6 +181,11 @@ impl Executable {
         unreadable.chain(self.images().flat_map(Image::notes)).collect()
     }
 
+    /// What errors name as the file.
+    pub(crate) fn place(&self) -> Cow<'_, str> {
+        self.path.as_ref().map_or(Cow::Borrowed(&*self.name), |path| path.to_string_lossy())
+    }
+
     pub(crate) fn found(&self) -> &[Found] {
         &self.found
     }
@@ -191,16 +203,19 @@ impl fmt::Debug for Executable {
 }
 
 /// Something in memory that [`Executable::from_loaded`] can read.
-#[cfg(feature = "iree")]
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Loaded {
+    /// The first byte of a zonecast table, for instance the symbol `zonecast_table` that `dlsym` gave.
+    Table(NonNull<u8>),
     /// An IREE library's query function, for instance the symbol `iree_hal_executable_library_query`
     /// that `dlsym` gave. It is called, without an environment, once for each version understood
     /// until it answers.
+    #[cfg(feature = "iree")]
     IreeQuery(IreeQuery),
     /// What such a function returned.
-    IreeLibrary(std::ptr::NonNull<std::ffi::c_void>),
+    #[cfg(feature = "iree")]
+    IreeLibrary(NonNull<std::ffi::c_void>),
 }
 
 /// The query function of an IREE executable library: takes the interface version and an environment,

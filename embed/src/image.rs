@@ -6,14 +6,18 @@
 use std::fmt;
 use std::iter::FusedIterator;
 use std::ops::Range;
+#[cfg(feature = "zstd")]
+use std::sync::OnceLock;
 
-use crate::read::{RawExport, RawSource};
-use crate::{Executable, Note};
+use crate::read::{RawExport, RawSource, Text};
+use crate::{Error, Executable, Note};
 
 /// How an image is laid out, thus who wrote it. `Display` gives the name in brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Format {
+    /// The zonecast table, which any compiler can write (`zonecast`).
+    Zonecast,
     /// IREE's executable library for CPUs (`iree-cpu`).
     IreeCpu,
     /// IREE's executable for CUDA (`iree-cuda`).
@@ -36,6 +40,7 @@ impl Format {
     /// The short name that `Display` gives.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Zonecast => "zonecast",
             Self::IreeCpu => "iree-cpu",
             Self::IreeCuda => "iree-cuda",
             Self::IreeHip => "iree-hip",
@@ -155,7 +160,34 @@ impl<'a> Image<'a> {
         let (image, format) = (self.index, self.format());
         let unsorted = (!self.is_sorted()).then_some(Note::Unsorted { image });
         let never = (format == Format::IreeVmvx).then_some(Note::NeverSources { image, format });
-        unsorted.into_iter().chain(never)
+        let damaged = crate::read::check(self.found(), self.raw()).err();
+        let damaged = damaged.map(|error| Note::Damaged { image, error: self.in_file(error) });
+        unsorted.into_iter().chain(never).chain(damaged)
+    }
+
+    /// An error of this image's reader as one of the whole.
+    fn in_file(self, error: Error) -> Error {
+        error.moved_by(self.offset().unwrap_or(0)).in_file(&self.executable.place())
+    }
+
+    /// The text of source `index`, unpacked if it was not yet.
+    #[cfg(feature = "zstd")]
+    fn unpacked(self, index: usize, packed: &[u8], length: u32) -> Result<&'a [u8], Error> {
+        let found = self.found();
+        let places =
+            found.unpacked.get_or_init(|| (0..found.reader.sources()).map(|_| OnceLock::new()).collect());
+        if let Some(text) = places[index].get() {
+            return Ok(text);
+        }
+        // Two threads may do it at once; then one of them has done it for nothing.
+        let text = crate::zstd::unpack(packed, length as usize).map_err(|error| self.in_file(error))?;
+        Ok(places[index].get_or_init(|| text))
+    }
+
+    #[cfg(not(feature = "zstd"))]
+    fn unpacked(self, _index: usize, _packed: &[u8], _length: u32) -> Result<&'a [u8], Error> {
+        let what = "a compressed text, since zonecast-embed was built without its feature `zstd`";
+        Err(self.in_file(Error::unsupported(0, what)))
     }
 
     /// Whether the sources ascend by path. Found out at the first call, which reads every path.
@@ -303,7 +335,7 @@ impl<'a> Sources<'a> {
             return None;
         }
         let raw = self.image.found().reader.source(self.image.raw(), index).ok()?;
-        Some(Source { executable: self.image.executable, raw })
+        Some(Source { image: self.image, index, raw })
     }
 
     /// All of them, in the table's order.
@@ -348,7 +380,8 @@ impl fmt::Debug for Sources<'_> {
 /// One embedded source file.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
-    executable: &'a Executable,
+    image: Image<'a>,
+    index: usize,
     raw: RawSource<'a>,
 }
 
@@ -358,16 +391,48 @@ impl<'a> Source<'a> {
         self.raw.path
     }
 
-    /// Its text, borrowed from the executable's own bytes. Not NUL-terminated; UTF-8 if the compiler
-    /// kept to that.
+    /// Its text, borrowed from the executable: from its own bytes, or, if it is
+    /// [compressed](Self::is_compressed), from a copy that is made at the first call and kept. Not
+    /// NUL-terminated; UTF-8 if the compiler kept to that. Empty if it cannot be unpacked.
     pub fn text(self) -> &'a [u8] {
-        self.raw.text
+        self.try_text().unwrap_or_default()
     }
 
-    /// Where the text begins in the file; `None` if it is not in one piece there, or already loaded.
+    /// As [`text`](Self::text), but says why a compressed text cannot be unpacked.
+    ///
+    /// # Errors
+    ///
+    /// If the compressed bytes are damaged, or this crate was built without its feature `zstd`.
+    pub fn try_text(self) -> Result<&'a [u8], Error> {
+        match self.raw.text {
+            Text::Plain(text) => Ok(text),
+            Text::Zstd { packed, length } => self.image.unpacked(self.index, packed, length),
+        }
+    }
+
+    /// The length of its text in bytes. Unpacks nothing.
+    pub fn len(self) -> usize {
+        match self.raw.text {
+            Text::Plain(text) => text.len(),
+            Text::Zstd { length, .. } => length as usize,
+        }
+    }
+
+    /// Whether its text is empty.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether its text is compressed in the file.
+    pub fn is_compressed(self) -> bool {
+        matches!(self.raw.text, Text::Zstd { .. })
+    }
+
+    /// Where the text begins in the file; `None` if it is compressed there, or already loaded.
     pub fn offset(self) -> Option<u64> {
-        let file = self.executable.bytes().as_ptr_range();
-        let text = self.raw.text.as_ptr_range();
+        let Text::Plain(text) = self.raw.text else { return None };
+        let file = self.image.executable.bytes().as_ptr_range();
+        let text = text.as_ptr_range();
         (file.start <= text.start && text.end <= file.end && file.start != file.end)
             .then(|| (text.start.addr() - file.start.addr()) as u64)
     }
@@ -377,7 +442,7 @@ impl fmt::Debug for Source<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Source")
             .field("path", &String::from_utf8_lossy(self.path()))
-            .field("length", &self.text().len())
+            .field("length", &self.len())
             .finish()
     }
 }

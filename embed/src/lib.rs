@@ -34,6 +34,8 @@
 //!
 //! | contents | feature | notes |
 //! |---|---|---|
+//! | zonecast tables, several of them one behind the other, in a file or in memory | – | any compiler can write them, see [`table`] |
+//! | zonecast tables in ELF files | `elf` | objects, libraries, programs, cubins, AMDGPU code objects |
 //! | IREE modules, `.vmfb`, zipped or bare | `iree` | all executables in them |
 //! | IREE bytecode for its interpreter (VMVX) | `iree` | said to be there; it carries no sources |
 //! | IREE executable libraries for CPUs (ELF), interface versions 4, 5, 6 | `iree` | any x86, ARM or RISC-V machine; embedded or system linked, alone, in FatELF, or with a debug block |
@@ -42,17 +44,16 @@
 //! # Trust
 //!
 //! Files are taken to be hostile. Every offset and count that leads to something is checked at opening,
-//! and what is wrong becomes an [`Error`] with its place; nothing panics, allocates more than a small
+//! and what is wrong becomes an [`Error`] with its place. (Of a zonecast table only the header is checked then,
+//! and the rest when it is touched; a damaged record reads as empty, and is a [`Note`].) Nothing panics, allocates more than a small
 //! multiple of the file's tables, or reads outside the bytes. The exception is a library that is already
 //! loaded: [`Executable::from_loaded`] has to trust it, and is `unsafe`.
 //!
 //! # Features
 //!
-//! `mmap` (default) maps files instead of reading them; `iree` (default) reads IREE's formats. Without
-//! features this crate depends on nothing, and understands nothing.
-
-// Without any format there is nobody to report damage or to fill in the records.
-#![cfg_attr(not(feature = "iree"), allow(dead_code))]
+//! `mmap` (default) maps files instead of reading them; `elf` finds and attaches zonecast tables in ELF files;
+//! `iree` (default, with `elf`) reads IREE's formats; `zstd` packs and unpacks texts in zonecast tables. Without
+//! features this crate depends on nothing.
 
 mod error;
 mod executable;
@@ -60,11 +61,14 @@ mod image;
 mod note;
 mod read;
 mod storage;
+pub mod table;
+#[cfg(feature = "zstd")]
+mod zstd;
 
 pub use error::{Error, ErrorKind, Magic};
-pub use executable::Executable;
 #[cfg(feature = "iree")]
-pub use executable::{IreeQuery, Loaded};
+pub use executable::IreeQuery;
+pub use executable::{Executable, Loaded};
 pub use image::{
     CpuExport, CpuLibrary, Export, Exports, Format, Image, Images, Source, SourceLocation, Sources, Stage,
     Stages,

@@ -16,6 +16,14 @@ pub enum Note<'a> {
         /// The image's index.
         image: usize,
     },
+    /// Some record of image number `image` is damaged, and reads as if it were empty. Only in zonecast tables, which are
+    /// not read through at opening.
+    Damaged {
+        /// The image's index.
+        image: usize,
+        /// What is wrong with the first such record.
+        error: Error,
+    },
     /// Image number `image` is of a format that never carries sources.
     NeverSources {
         /// The image's index.
@@ -34,6 +42,7 @@ impl fmt::Display for Note<'_> {
                 "the source table of image {image} is not sorted by path, so look-ups go through all of it; \
                  the compiler that wrote it should sort it"
             ),
+            Self::Damaged { error, .. } => write!(f, "left out a damaged record: {error}"),
             Self::NeverSources { image, format } => {
                 write!(
                     f,

@@ -41,7 +41,11 @@ fn exercise_image(executable: &Executable, image: Image<'_>) {
     }
     for source in image.sources().iter() {
         check(source.path());
-        check(source.text());
+        if !source.is_compressed() {
+            check(source.text());
+        } else if source.len() < 1 << 20 {
+            assert!(source.text().is_empty() || source.text().len() == source.len());
+        }
     }
     if let Some(first) = image.sources().get(0) {
         assert_eq!(image.sources().find_source(first.path()).map(|found| found.path()), Some(first.path()));

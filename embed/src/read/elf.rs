@@ -10,7 +10,7 @@ use object::LittleEndian;
 use object::elf::{self, FileHeader32, FileHeader64, PT_LOAD};
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 
-use super::relocations::Relocations;
+use super::relocations::{self, Relocations};
 use super::{Result, bytes};
 use crate::Error;
 
@@ -20,13 +20,6 @@ const IN_FILE: &str = "an ELF file long enough for its loaded segments";
 const IN_SEGMENT: &str = "an address within one loaded segment of the file";
 const RELOCATIONS: &str = "a relocation table within one loaded segment of the file";
 const PLAIN: &str = "data without pointers in it";
-
-/// The header of a 32-bit file.
-const SMALLEST: usize = 52;
-
-pub(crate) fn is(bytes: &[u8]) -> bool {
-    bytes.len() >= SMALLEST && bytes.starts_with(&elf::ELFMAG)
-}
 
 /// The loaded layout of an ELF file.
 ///
@@ -50,19 +43,37 @@ struct Segment {
 }
 
 impl Elf {
-    pub(crate) fn parse(file: &[u8]) -> Result<Self> {
+    /// `None` for what is no shared library for a known machine: objects, programs, code for GPUs.
+    pub(crate) fn parse(file: &[u8]) -> Result<Option<Self>> {
         if let Ok(header) = FileHeader64::<LittleEndian>::parse(file) {
-            Self::with_header(file, header, 8)
+            Self::of(file, header, 8)
         } else if let Ok(header) = FileHeader32::<LittleEndian>::parse(file) {
-            Self::with_header(file, header, 4)
+            Self::of(file, header, 4)
         } else {
             Err(Error::damaged(0, WELL_FORMED))
         }
     }
 
-    fn with_header<H: FileHeader<Endian = LittleEndian>>(file: &[u8], header: &H, word: u64) -> Result<Self> {
+    fn of<H: FileHeader<Endian = LittleEndian>>(file: &[u8], header: &H, word: u64) -> Result<Option<Self>> {
+        header.endian().map_err(|_| Error::damaged(0, WELL_FORMED))?;
+        let relative = relocations::relative(header.e_machine(LittleEndian));
+        match relative {
+            Some(relative) if header.e_type(LittleEndian) == elf::ET_DYN => {
+                Self::with_header(file, header, word, relative).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// `relative` is the machine's type of relative relocations.
+    fn with_header<H: FileHeader<Endian = LittleEndian>>(
+        file: &[u8],
+        header: &H,
+        word: u64,
+        relative: u32,
+    ) -> Result<Self> {
         let damaged = |_| Error::damaged(0, WELL_FORMED);
-        let endian = header.endian().map_err(damaged)?;
+        let endian = LittleEndian;
         let mut segments = Vec::new();
         let mut dynamic: &[_] = &[];
         for program_header in header.program_headers(endian, file).map_err(damaged)? {
@@ -81,14 +92,13 @@ impl Elf {
         let mut this = Self { word, machine, segments, relocations, names: None };
         let tag = |tag| dynamic.iter().find(|entry| entry.tag(endian) == tag).map(|entry| entry.val(endian));
         this.names = this.locate(tag(elf::DT_STRTAB), tag(elf::DT_STRSZ));
-        if let Some(size @ 1..) = tag(elf::DT_RELASZ) {
-            let table = this.locate(tag(elf::DT_RELA), Some(size));
-            this.relocations =
-                Relocations::read(&this, file, table.ok_or(Error::damaged(0, RELOCATIONS))?, true)?;
-        } else if let Some(size @ 1..) = tag(elf::DT_RELSZ) {
-            let table = this.locate(tag(elf::DT_REL), Some(size));
-            this.relocations =
-                Relocations::read(&this, file, table.ok_or(Error::damaged(0, RELOCATIONS))?, false)?;
+        let (address, size, with_addend) = match tag(elf::DT_RELASZ) {
+            Some(size) => (tag(elf::DT_RELA), size, true),
+            None => (tag(elf::DT_REL), tag(elf::DT_RELSZ).unwrap_or(0), false),
+        };
+        if size > 0 {
+            let table = this.locate(address, Some(size)).ok_or(Error::damaged(0, RELOCATIONS))?;
+            this.relocations = Relocations::read(&this, file, table, with_addend, relative)?;
         }
         Ok(this)
     }

@@ -30,7 +30,7 @@ use std::ptr::NonNull;
 
 use self::memory::Memory;
 use super::elf::Elf;
-use super::{RawExport, RawSource, Reader, Result};
+use super::{RawExport, RawSource, Reader, Result, Text};
 use crate::image::{CpuExport, CpuLibrary, Format, SourceLocation, Stage};
 use crate::{Error, Loaded};
 
@@ -137,9 +137,10 @@ impl Tables {
 }
 
 impl Library {
-    /// The library in an ELF file.
-    pub(crate) fn in_elf(file: &[u8]) -> Result<Self> {
-        search::library(Elf::parse(file)?, file)
+    /// The library in an ELF file, if there is one.
+    pub(crate) fn in_elf(file: &[u8]) -> Result<Option<Self>> {
+        let Some(elf) = Elf::parse(file)? else { return Ok(None) };
+        search::library(elf, file)
     }
 
     /// The library behind a query function or pointer.
@@ -155,6 +156,7 @@ impl Library {
             Loaded::IreeQuery(query) => VERSIONS
                 .into_iter()
                 .find_map(|version| unsafe { NonNull::new(query(version, std::ptr::null()).cast_mut()) }),
+            Loaded::Table(_) => None,
         };
         let what = "an executable library that answers to none of the versions 4, 5 and 6";
         let record = record.ok_or(Error::unsupported(0, what))?;
@@ -242,7 +244,7 @@ impl Reader for Library {
         let at = self.record(self.tables.source_table, source, self.tables.sources, 4 * word)?;
         let path = self.memory.text(image, at, at + word)?;
         let text = self.memory.text(image, at + 2 * word, at + 3 * word)?;
-        Ok(RawSource { path, text })
+        Ok(RawSource { path, text: Text::Plain(text) })
     }
 
     fn cpu_library(&self) -> Option<CpuLibrary> {

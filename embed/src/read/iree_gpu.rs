@@ -9,7 +9,7 @@
 //! so is the location of what has none.
 
 use super::flatbuffer::Table;
-use super::{RawExport, RawSource, Reader, Result, bytes};
+use super::{RawExport, RawSource, Reader, Result, Text, bytes};
 use crate::Error;
 use crate::image::{Format, SourceLocation, Stage};
 
@@ -145,7 +145,7 @@ impl Reader for Executable {
         self.read(image, |root| {
             let source = root.tables(self.kind.sources)?.get(source)?;
             let path = source.bytes(SOURCE_PATH)?.unwrap_or_default();
-            Ok(RawSource { path, text: source.bytes(SOURCE_TEXT)?.unwrap_or_default() })
+            Ok(RawSource { path, text: Text::Plain(source.bytes(SOURCE_TEXT)?.unwrap_or_default()) })
         })
     }
 }

@@ -22,12 +22,14 @@ pub(crate) struct Relocations {
 }
 
 impl Relocations {
-    /// Reads the table at (offset, size) and finds out how its relative entries are ordered.
-    pub(crate) fn read(elf: &Elf, file: &[u8], (table, size): (u64, u64), with_addend: bool) -> Result<Self> {
-        let relative = relative(elf.machine).ok_or(Error::unsupported(
-            0,
-            "an ELF file with relocations, for a machine other than x86, ARM and RISC-V",
-        ))?;
+    /// Reads the table at (offset, size) and finds out how its entries of type `relative` are ordered.
+    pub(crate) fn read(
+        elf: &Elf,
+        file: &[u8],
+        (table, size): (u64, u64),
+        with_addend: bool,
+        relative: u32,
+    ) -> Result<Self> {
         bytes::slice(file, table, size, ENTRY).map_err(|_| Error::damaged(0, ENTRY))?;
         let mut this = Self { table, count: 0, with_addend, sorted: None };
         let total = (size / this.entry_size(elf)) as usize;
@@ -115,18 +117,16 @@ fn word(elf: &Elf, file: &[u8], at: u64) -> Result<u64> {
     if elf.word == 8 { bytes::u64(file, at, ENTRY) } else { bytes::u32(file, at, ENTRY).map(u64::from) }
 }
 
-/// The number of the relative relocation on that machine (the processor supplements of the ELF standard).
-fn relative(machine: u16) -> Option<u32> {
+/// The type of relative relocations on that machine (the processor supplements of the ELF standard).
+pub(crate) fn relative(machine: object::elf::Machine) -> Option<u32> {
     use object::elf::*;
-    Some(
-        match Machine(machine) {
-            EM_386 => R_386_RELATIVE,
-            EM_X86_64 => R_X86_64_RELATIVE,
-            EM_ARM => R_ARM_RELATIVE,
-            EM_AARCH64 => R_AARCH64_RELATIVE,
-            EM_RISCV => R_RISCV_RELATIVE,
-            _ => return None,
-        }
-        .0,
-    )
+    let relative = match machine {
+        EM_386 => R_386_RELATIVE,
+        EM_X86_64 => R_X86_64_RELATIVE,
+        EM_ARM => R_ARM_RELATIVE,
+        EM_AARCH64 => R_AARCH64_RELATIVE,
+        EM_RISCV => R_RISCV_RELATIVE,
+        _ => return None,
+    };
+    Some(relative.0)
 }

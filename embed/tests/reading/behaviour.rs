@@ -1,6 +1,5 @@
 //! Unusual files and the life of an opened one.
 
-use std::io::{Seek, Write};
 use std::time::{Duration, SystemTime};
 
 use zonecast_embed::{Executable, Format, Note};
@@ -170,13 +169,18 @@ fn containers_nested_without_end_are_refused() {
 fn an_elf_file_of_another_kind_is_refused() {
     let myself = std::env::current_exe().unwrap();
     let error = Executable::open(&myself).unwrap_err();
-    assert!(error.to_string().contains("an ELF file without an IREE executable library in it"), "{error}");
+    assert!(
+        error.to_string().contains("neither a zonecast table nor an IREE executable library in it"),
+        "{error}"
+    );
     assert_eq!(error.file(), myself.to_str());
 }
 
 #[test]
 #[cfg(feature = "mmap")]
 fn a_file_that_is_written_to_is_noticed() {
+    use std::io::{Seek, Write};
+
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.one.vmfb");
     let original = std::fs::read(data("scale.cpu.g3.vmfb")).unwrap();

@@ -1,6 +1,6 @@
 //! Puts small files of the test data, and the executables inside them, where the fuzz targets begin.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use zonecast_embed::{Executable, Format};
 
@@ -8,13 +8,12 @@ use zonecast_embed::{Executable, Format};
 const LARGEST: usize = 40_000;
 
 fn main() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for entry in std::fs::read_dir(here.join("../tests/data/iree")).unwrap() {
-        let path = entry.unwrap().path();
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    for path in files("iree") {
         let Ok(executable) = Executable::open(&path) else { continue };
         let name = executable.name();
-        put(&here.join("corpus/open"), name, executable.bytes());
-        put(&here.join("corpus/iree_module"), name, executable.bytes());
+        put(&corpus.join("open"), name, executable.bytes());
+        put(&corpus.join("iree_module"), name, executable.bytes());
         for image in executable.images() {
             let bytes = image.bytes().unwrap();
             let folder = match image.format() {
@@ -23,12 +22,23 @@ fn main() {
                 _ => "iree_gpu",
             };
             let name = format!("{name}.{}", image.index());
-            put(&here.join("corpus").join(folder), &name, bytes);
+            put(&corpus.join(folder), &name, bytes);
             if image.format() == Format::IreeCpu {
-                put(&here.join("corpus/fatelf"), &name, &fatelf(bytes));
+                put(&corpus.join("fatelf"), &name, &fatelf(bytes));
+                put(&corpus.join("attach"), &name, bytes);
             }
         }
     }
+    for path in files("elf").into_iter().chain(files("tables")) {
+        let bytes = std::fs::read(&path).unwrap();
+        let folder = if bytes.starts_with(b"\x7fELF") { "attach" } else { "zonecast_table" };
+        put(&corpus.join(folder), &path.file_name().unwrap().to_string_lossy(), &bytes);
+    }
+}
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data").join(folder);
+    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
 /// A FatELF file with only that file in it, twice.

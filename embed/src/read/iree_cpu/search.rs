@@ -20,7 +20,7 @@ const OTHER_VERSION: &str =
 /// More candidates than any file has by chance; each costs a walk through its tables.
 const CANDIDATES: usize = 8;
 
-pub(super) fn library(elf: Elf, file: &[u8]) -> Result<Library> {
+pub(super) fn library(elf: Elf, file: &[u8]) -> Result<Option<Library>> {
     let mut candidates = Vec::new();
     for (record, header) in elf.pointers(file) {
         if is_header(&elf, file, header) {
@@ -41,11 +41,11 @@ pub(super) fn library(elf: Elf, file: &[u8]) -> Result<Library> {
         }
     }
     match (tables.pop(), error) {
-        (Some(only), _) if tables.is_empty() => Ok(Library { memory, tables: only }),
+        (Some(only), _) if tables.is_empty() => Ok(Some(Library { memory, tables: only })),
         (Some(_), _) => Err(Error::damaged(0, "one IREE library record, but several look like it")),
         (None, Some(error)) => Err(error),
         (None, None) if named => Err(Error::unsupported(0, OTHER_VERSION)),
-        (None, None) => Err(Error::unsupported(0, "an ELF file without an IREE executable library in it")),
+        (None, None) => Ok(None),
     }
 }
 

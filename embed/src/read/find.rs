@@ -1,0 +1,264 @@
+//! Looking through bytes: what they are, what is in them, and whether that can be read.
+
+use std::ops::Range;
+
+#[cfg(feature = "elf")]
+use super::elf_tables;
+use super::{Found, Reader, Result, zonecast};
+#[cfg(feature = "iree")]
+use super::{fatelf, iree_cpu, iree_debug_block, iree_gpu, iree_module, iree_vmvx};
+use crate::Error;
+#[cfg(feature = "iree")]
+use crate::ErrorKind;
+
+/// How deep containers may lie in containers: a FatELF file in a module is the deepest that is written.
+const DEPTH: usize = 4;
+
+/// What a message about unknown contents names as understood.
+pub(crate) const UNDERSTOOD: &str = if cfg!(feature = "iree") {
+    "zonecast tables, alone or in ELF files; IREE modules (.vmfb); IREE executables for CPUs and GPUs"
+} else if cfg!(feature = "elf") {
+    "zonecast tables, alone or in ELF files (zonecast-embed's feature `iree` adds IREE's formats)"
+} else {
+    "zonecast tables (zonecast-embed's features `elf` and `iree` add more)"
+};
+
+/// A plain name for well-known contents that are not understood.
+pub(crate) fn familiar(start: &[u8]) -> Option<&'static str> {
+    const KINDS: [(&[u8], &str); 9] = [
+        (b"\x7fELF", "an ELF file"),
+        (b"MZ", "a Windows executable"),
+        (b"\xcf\xfa\xed\xfe", "a Mach-O executable"),
+        (b"\0asm", "a WebAssembly module"),
+        (b"PK", "a zip archive"),
+        (b"!<arch>", "a static library; open the objects in it"),
+        (b"ML\xefR", "MLIR bytecode; compile it first"),
+        (b"\x03\x02\x23\x07", "SPIR-V"),
+        (b"version ", "perhaps a Git LFS pointer; fetch the file itself"),
+    ];
+    KINDS.into_iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, kind)| kind)
+}
+
+/// All that was found in some bytes.
+pub(crate) struct Contents {
+    pub(crate) found: Vec<Found>,
+    /// Parts of containers that look like executables but could not be read.
+    pub(crate) unreadable: Vec<Error>,
+}
+
+/// Looks through `bytes`.
+///
+/// # Errors
+///
+/// If nothing in them can be read: then the first reason for that.
+pub(crate) fn contents(bytes: &[u8]) -> Result<Contents> {
+    let contents = Contents { found: Vec::new(), unreadable: Vec::new() };
+    let mut finder = Finder { bytes, contents, budget: Budget::of(bytes) };
+    finder.look(0..bytes.len(), 0)?;
+    let mut contents = finder.contents;
+    contents.found.sort_by_key(|found| found.range.as_ref().map(|range| range.start));
+    if contents.found.is_empty() && !contents.unreadable.is_empty() {
+        return Err(contents.unreadable.swap_remove(0));
+    }
+    Ok(contents)
+}
+
+/// How much more may be read. Hostile parts and tables may overlap, and looking at all of them would then
+/// take time quadratic in the length of the file; in an honest file they do not, and it never runs out.
+pub(crate) struct Budget {
+    /// Bytes of parts; each byte is in one part at each level of containers.
+    bytes: usize,
+    /// Records of exports, stages and sources; each takes more than four bytes.
+    records: usize,
+}
+
+impl Budget {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.len().saturating_mul(DEPTH), records: bytes.len() / 4 }
+    }
+
+    #[cfg(feature = "iree")]
+    pub(crate) fn unlimited() -> Self {
+        Self { bytes: usize::MAX, records: usize::MAX }
+    }
+
+    fn spend_bytes(&mut self, count: usize) -> Result<()> {
+        self.bytes = self.bytes.checked_sub(count).ok_or(Error::damaged(0, "parts that do not overlap"))?;
+        Ok(())
+    }
+
+    /// For one record with that name, whose end may have been searched for.
+    fn spend_record(&mut self, name: &[u8]) -> Result<()> {
+        let left = self.records.checked_sub(1 + name.len() / 16);
+        self.records = left.ok_or(Error::damaged(0, "records that do not overlap"))?;
+        Ok(())
+    }
+}
+
+/// Reads every record once, so that whatever is wrong is found.
+pub(crate) fn check(reader: &dyn Reader, image: &[u8], budget: &mut Budget) -> Result<()> {
+    reader.name(image)?;
+    for index in 0..reader.exports() {
+        let export = reader.export(image, index)?;
+        budget.spend_record(export.name)?;
+        for stage in 0..export.stages {
+            budget.spend_record(reader.stage(image, index, stage)?.name)?;
+        }
+    }
+    for index in 0..reader.sources() {
+        reader.source(image, index)?;
+        budget.spend_record(&[])?;
+    }
+    Ok(())
+}
+
+/// Walks through containers and collects what it finds. Offsets in its errors count from the start of
+/// the file, those of readers from their own start.
+struct Finder<'a> {
+    bytes: &'a [u8],
+    contents: Contents,
+    budget: Budget,
+}
+
+impl Finder<'_> {
+    /// Looks at one range: an executable, a container, or neither.
+    fn look(&mut self, range: Range<usize>, depth: usize) -> Result<()> {
+        let bytes = &self.bytes[range.clone()];
+        let in_file = |error: Error| error.moved_by(range.start as u64);
+        if zonecast::is(bytes) {
+            return self.take_tables(range);
+        }
+        #[cfg(feature = "iree")]
+        if iree_module::is(bytes) && depth > 0 {
+            // IREE puts a module into a module only as an executable for its bytecode interpreter.
+            return self.take(iree_vmvx::Program::new(bytes).map_err(in_file)?, range);
+        } else if iree_module::is(bytes) {
+            let segments = iree_module::Segments::new(bytes).map_err(in_file)?;
+            return self.look_inside(segments, range.start, depth);
+        } else if iree_gpu::is(bytes) {
+            return self.take(iree_gpu::Executable::new(bytes).map_err(in_file)?, range);
+        } else if iree_debug_block::is(bytes) {
+            let library = iree_debug_block::library(bytes).map_err(in_file)?;
+            return self.look_inside([Ok(library)].into_iter(), range.start, depth);
+        } else if fatelf::is(bytes) {
+            return self.look_inside(fatelf::parts(bytes).map_err(in_file)?, range.start, depth);
+        }
+        #[cfg(feature = "elf")]
+        if elf_tables::is(bytes) {
+            return self.look_at_elf(range);
+        }
+        let _ = depth;
+        Err(in_file(Error::unknown(bytes)))
+    }
+
+    /// Looks at each part of the container that begins at `base`. Most parts are no executables.
+    ///
+    /// Fails if the container itself is damaged; what is wrong with a part is put down as unreadable.
+    #[cfg(feature = "iree")]
+    fn look_inside(
+        &mut self,
+        parts: impl Iterator<Item = Result<Range<usize>>>,
+        base: usize,
+        depth: usize,
+    ) -> Result<()> {
+        if depth == DEPTH {
+            let what = "containers nested deeper than any compiler nests them";
+            return Err(Error::unsupported(base as u64, what));
+        }
+        for part in parts {
+            let part = part.map_err(|error| error.moved_by(base as u64));
+            let looked = match part {
+                Ok(part) => {
+                    self.budget.spend_bytes(part.len())?;
+                    self.look(base + part.start..base + part.end, depth + 1)
+                }
+                Err(error) if matches!(error.kind(), ErrorKind::Unsupported(_)) => Err(error),
+                Err(error) => return Err(error),
+            };
+            match looked {
+                Err(error) if !matches!(error.kind(), ErrorKind::Unknown(_)) => {
+                    self.contents.unreadable.push(error)
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for tables and for an IREE library, either or both of which may be in an ELF file.
+    #[cfg(feature = "elf")]
+    fn look_at_elf(&mut self, range: Range<usize>) -> Result<()> {
+        let has_tables = self.take_elf_tables(&range)?;
+        match self.take_library(&range) {
+            Ok(true) => Ok(()),
+            Ok(false) if has_tables => Ok(()),
+            Ok(false) => {
+                let what = "an ELF file with neither a zonecast table nor an IREE executable library in it";
+                Err(Error::unsupported(range.start as u64, what))
+            }
+            Err(error) if has_tables => {
+                self.contents.unreadable.push(error);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether there are any, readable or not.
+    #[cfg(feature = "elf")]
+    fn take_elf_tables(&mut self, range: &Range<usize>) -> Result<bool> {
+        let base = range.start;
+        let regions = elf_tables::regions(&self.bytes[range.clone()]);
+        let regions = regions.map_err(|error| error.moved_by(base as u64))?;
+        for region in &regions {
+            let taken = match region {
+                elf_tables::Region::Section(place) => self.take_tables(base + place.start..base + place.end),
+                elf_tables::Region::Note(place) => self.take_table(base + place.start..base + place.end),
+            };
+            if let Err(error) = taken {
+                self.contents.unreadable.push(error);
+            }
+        }
+        Ok(!regions.is_empty())
+    }
+
+    /// Whether there is one.
+    #[cfg(feature = "iree")]
+    fn take_library(&mut self, range: &Range<usize>) -> Result<bool> {
+        let library = iree_cpu::Library::in_elf(&self.bytes[range.clone()]);
+        let Some(library) = library.map_err(|error| error.moved_by(range.start as u64))? else {
+            return Ok(false);
+        };
+        self.take(library, range.clone()).map(|()| true)
+    }
+
+    #[cfg(all(feature = "elf", not(feature = "iree")))]
+    fn take_library(&mut self, _range: &Range<usize>) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Takes all tables that stand behind each other in that range.
+    fn take_tables(&mut self, range: Range<usize>) -> Result<()> {
+        self.budget.spend_bytes(range.len())?;
+        let bytes = &self.bytes[range.clone()];
+        for table in zonecast::tables(bytes) {
+            let table = table.map_err(|error| error.moved_by(range.start as u64))?;
+            self.take_table(range.start + table.start..range.start + table.end)?;
+        }
+        Ok(())
+    }
+
+    fn take_table(&mut self, range: Range<usize>) -> Result<()> {
+        let table = zonecast::Table::new(&self.bytes[range.clone()]);
+        self.take(table.map_err(|error| error.moved_by(range.start as u64))?, range)
+    }
+
+    fn take(&mut self, reader: impl Reader + 'static, range: Range<usize>) -> Result<()> {
+        if !reader.is_checked_when_touched() {
+            let in_file = |error: Error| error.moved_by(range.start as u64);
+            check(&reader, &self.bytes[range.clone()], &mut self.budget).map_err(in_file)?;
+        }
+        self.contents.found.push(Found::new(reader, Some(range)));
+        Ok(())
+    }
+}
