@@ -60,15 +60,13 @@ const CLASS_64: Class = Class {
 /// use zonecast_embed::Executable;
 /// use zonecast_embed::table::{Export, TableBuilder, attach};
 ///
-/// // This very program, but any ELF file would do.
-/// # if !cfg!(target_os = "linux") { return Ok(()) }
-/// let program = std::fs::read(std::env::current_exe()?)?;
+/// let library = std::fs::read("tests/data/elf/saxpy_c22_noembed.so")?;
 /// let mut table = TableBuilder::new();
-/// table.source("kernel.wgsl", "fn main() {}\n")?.export(Export::new("main").at("kernel.wgsl", 1))?;
+/// table.source("saxpy.c", "void saxpy()\n")?.export(Export::new("saxpy").at("saxpy.c", 1))?;
 ///
-/// let with_table = attach(&program, &table.build()?)?;
-/// let executable = Executable::from_bytes(with_table, "program")?;
-/// assert_eq!(executable.image(0).unwrap().sources().find("kernel.wgsl"), Some(&b"fn main() {}\n"[..]));
+/// let with_table = attach(&library, &table.build()?)?;
+/// let executable = Executable::from_bytes(with_table, "saxpy")?;
+/// assert_eq!(executable.image(0).unwrap().sources().find("saxpy.c"), Some(&b"void saxpy()\n"[..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn attach(file: &[u8], table: &[u8]) -> Result<Vec<u8>, TableError> {

@@ -11,8 +11,10 @@ mod written;
 
 use std::path::PathBuf;
 
+#[cfg(feature = "elf")]
+use zonecast_embed::Executable;
 use zonecast_embed::table::{Export, TableBuilder};
-use zonecast_embed::{Executable, Format, Image};
+use zonecast_embed::{Format, Image};
 
 fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
