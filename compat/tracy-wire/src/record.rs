@@ -11,7 +11,10 @@
 //! byte for byte, with the questions that it answered. Served again ([`Server`](crate::Server)), any
 //! Tracy of that protocol makes of it what it would have made of the program: it opens in the
 //! profiler, and `tracy-capture` turns it into a `.tracy` file that later releases convert.
-//! Everything that was sent is in it, whatever this crate's own model keeps.
+//! Everything that was sent is in it, whatever this crate's own model keeps, but for machine code,
+//! which nobody asks the client for: the profiler shows sources and callstacks, and no disassembly.
+//! (Tracy's own server, built with its asserts, was served recordings of the test programs, and counted what
+//! this crate counts.)
 //!
 //! # The file
 //!
