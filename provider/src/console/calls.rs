@@ -1,5 +1,6 @@
 //! The calls that are not zones: what each of them counts and says.
 
+use super::counts::Counts;
 use super::event::{Event, Value};
 use super::fragment::{Fragment, Kind};
 use super::lines::Own;
@@ -23,7 +24,7 @@ impl Own {
 
     pub(super) fn plot(&mut self, plot: Name, shown: Value<'_>, value: f64, thread: &'static Thread) {
         if self.has_summary() {
-            entry(Kind::Plot, plot, thread).counts().add_float(value);
+            counts(entry(Kind::Plot, plot, thread), thread).add_float(value);
         }
         self.say("plot", named(plot), &[("value", shown)], thread);
     }
@@ -68,7 +69,7 @@ impl Own {
         let before = entry.last.swap(next, core::sync::atomic::Ordering::Relaxed);
         let since = (before != 0).then(|| now.saturating_sub(before));
         if let Some(since) = since.filter(|_| self.has_summary()) {
-            entry.counts().add(since);
+            counts(entry, thread).add(since);
         }
         since
     }
@@ -167,7 +168,8 @@ impl Own {
     ) -> Option<u64> {
         let since = self.locks.end(lock.number(), kind, now)?;
         if self.has_summary() {
-            row(Key::new(kind, lock.fragment(kind)), thread, || lock.fragment(kind)).counts().add(since);
+            let fragment = lock.fragment(kind);
+            counts(row(Key::new(kind, fragment), thread, || fragment), thread).add(since);
         }
         Some(since)
     }
@@ -204,7 +206,7 @@ impl Own {
         self.say("app_info", Some(("text", text.as_bytes())), &[], thread);
     }
 
-    fn say(
+    pub(super) fn say(
         &mut self,
         name: &str,
         subject: Option<(&str, &[u8])>,
@@ -232,9 +234,14 @@ impl Own {
     /// Counts a number under a name, if there is a summary.
     fn count(&mut self, kind: Kind, name: Name, number: u64, thread: &'static Thread) {
         if self.has_summary() {
-            entry(kind, name, thread).counts().add(number);
+            counts(entry(kind, name, thread), thread).add(number);
         }
     }
+}
+
+/// What this thread has counted of a row.
+fn counts(entry: &Entry, thread: &'static Thread) -> &'static Counts {
+    thread.counts().of(entry.index())
 }
 
 /// This thread's row of a name.

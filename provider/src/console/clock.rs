@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::sys;
+use crate::Time;
 
 /// Whether the processor's ticks are counted.
 static PROCESSOR: AtomicBool = AtomicBool::new(false);
@@ -19,6 +20,7 @@ static START: OnceLock<Start> = OnceLock::new();
 struct Start {
     ns: u64,
     ticks: u64,
+    time: Time,
     unix: Duration,
 }
 
@@ -27,7 +29,7 @@ pub(super) fn start(want_ticks: bool) {
     START.get_or_init(|| {
         PROCESSOR.store(want_ticks && ticks_are_time(), Ordering::Relaxed);
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Start { ns: sys::monotonic_ns(), ticks: counted(), unix }
+        Start { ns: sys::monotonic_ns(), ticks: counted(), time: Time::now(), unix }
     });
 }
 
@@ -40,6 +42,11 @@ pub(super) fn ns() -> u64 {
 /// When the clocks were started, by the monotonic clock.
 pub(super) fn started_ns() -> u64 {
     START.get().map_or(0, |start| start.ns)
+}
+
+/// How long after the start a time is.
+pub(super) fn time_since_start(time: Time) -> i64 {
+    START.get().map_or(0, |start| time - start.time)
 }
 
 /// When the clocks were started, since 1970.

@@ -17,12 +17,17 @@ pub(super) use unix::{install, without_signals};
 
 #[cfg(not(unix))]
 pub(super) fn install() {
-    super::sys::at_exit(super::at_exit);
+    super::sys::at_exit(at_exit);
 }
 
 #[cfg(not(unix))]
 pub(super) fn without_signals<R>(f: impl FnOnce() -> R) -> R {
     f()
+}
+
+extern "C" fn at_exit() {
+    super::output::flush_at_end(super::summary::write_once);
+    super::output::say_if_lost();
 }
 
 #[cfg(unix)]
@@ -59,29 +64,29 @@ mod unix {
         }
     }
 
-    static SIGNALS: [Signal; 10] = [
+    static SIGNALS: [Signal; 14] = [
         signal(libc::SIGSEGV, b"SIGSEGV", true),
         signal(libc::SIGBUS, b"SIGBUS", true),
         signal(libc::SIGILL, b"SIGILL", true),
         signal(libc::SIGFPE, b"SIGFPE", true),
         signal(libc::SIGTRAP, b"SIGTRAP", true),
+        signal(libc::SIGSYS, b"SIGSYS", true),
         signal(libc::SIGABRT, b"SIGABRT", true),
         signal(libc::SIGINT, b"SIGINT", false),
         signal(libc::SIGTERM, b"SIGTERM", false),
         signal(libc::SIGHUP, b"SIGHUP", false),
         signal(libc::SIGQUIT, b"SIGQUIT", false),
+        signal(libc::SIGPIPE, b"SIGPIPE", false),
+        signal(libc::SIGXCPU, b"SIGXCPU", false),
+        signal(libc::SIGXFSZ, b"SIGXFSZ", false),
     ];
 
     /// Gets ready for the end.
     pub(in super::super) fn install() {
-        sys::at_exit(at_exit);
+        sys::at_exit(super::at_exit);
         SIGNALS.iter().for_each(Signal::install);
         // SAFETY: the three functions are of the right shape and live as long as the program.
         unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(in_child)) };
-    }
-
-    extern "C" fn at_exit() {
-        output::flush_at_end(summary::write_once);
     }
 
     impl Signal {
@@ -109,6 +114,16 @@ mod unix {
             self.is_ours.load(Ordering::Acquire).then(|| unsafe { (*self.before.get()).assume_init_ref() })
         }
 
+        /// Leaves the signal to the system from now on.
+        fn set_default(&self) {
+            // SAFETY: an all-zero sigaction with the default in it is a valid one, of ours.
+            unsafe {
+                let mut default: libc::sigaction = zeroed();
+                default.sa_sigaction = libc::SIG_DFL;
+                libc::sigaction(self.number, &default, null_mut());
+            }
+        }
+
         /// Whether the system would end the program now.
         fn is_deadly_now(&self) -> bool {
             // SAFETY: an all-zero sigaction is a valid one, and is there to be written.
@@ -124,6 +139,11 @@ mod unix {
         let Some(signal) = SIGNALS.iter().find(|signal| signal.number == number) else { return };
         let Some(before) = signal.before() else { return };
         let error = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+        if !signal.is_fault {
+            // Nobody handles it but us. Whoever asks twice does not want to wait.
+            signal.set_default();
+            output::end_soon();
+        }
         output::flush_all_in_signal();
         // SAFETY: `info` is valid in a handler.
         let is_own_fault = signal.is_fault && unsafe { (*info).si_code } > 0;
@@ -185,15 +205,11 @@ mod unix {
     /// Lets the system end the program as it would have without us: by the instruction that failed,
     /// tried again, or else by the signal, sent again.
     fn die(signal: &Signal, is_own_fault: bool) {
-        // SAFETY: an all-zero sigaction with the default in it is a valid one, of ours.
-        unsafe {
-            let mut default: libc::sigaction = zeroed();
-            default.sa_sigaction = libc::SIG_DFL;
-            libc::sigaction(signal.number, &default, null_mut());
-            // `abort` sends it again by itself.
-            if !is_own_fault && signal.number != libc::SIGABRT {
-                libc::raise(signal.number);
-            }
+        signal.set_default();
+        // `abort` sends it again by itself.
+        if !is_own_fault && signal.number != libc::SIGABRT {
+            // SAFETY: sending a signal to this thread is what it asks for.
+            unsafe { libc::raise(signal.number) };
         }
     }
 

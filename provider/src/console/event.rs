@@ -7,6 +7,7 @@ use super::label::Label;
 use super::pen::Pen;
 use super::track::Note;
 use super::{json, text};
+use crate::Location;
 
 /// Something that happened, other than a zone.
 ///
@@ -51,12 +52,35 @@ impl Value<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     /// Nanoseconds since the start.
-    pub(super) time: u64,
+    pub(super) time: i64,
     pub(super) label: &'a Label,
     /// How many zones are open around it.
     pub(super) depth: usize,
     /// How many of them have a line of their beginning.
     pub(super) indent: usize,
+}
+
+/// A zone that goes on.
+#[derive(Clone, Copy)]
+pub(super) struct Begun<'a> {
+    pub(super) location: &'static Location,
+    /// `None` in a signal handler that found none: there is no memory for a new one.
+    pub(super) fragment: Option<&'static Fragment>,
+    /// The name that the zone was given.
+    pub(super) name: Option<&'a [u8]>,
+}
+
+impl Begun<'_> {
+    /// How long its line is at most.
+    pub(super) fn room(&self, format: Format) -> usize {
+        let name = GROWTH * self.name.map_or(0, <[u8]>::len);
+        name + self.fragment.map_or_else(|| self.unescaped_room(), |fragment| fragment.whole(format).len())
+    }
+
+    fn unescaped_room(&self) -> usize {
+        let parts = [self.location.title(), self.location.function(), self.location.file()];
+        GROWTH * parts.iter().map(|part| part.count_bytes()).sum::<usize>()
+    }
 }
 
 /// A zone that has ended.

@@ -14,6 +14,7 @@ use crate::Location;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Kind {
     Zone,
+    LaneZone,
     LockWait,
     LockHold,
     Frame,
@@ -26,6 +27,11 @@ pub(super) enum Kind {
 impl Kind {
     /// Whether times are counted, not numbers.
     pub(super) const fn is_timed(self) -> bool {
+        matches!(self, Self::LaneZone) || self.is_in_ticks()
+    }
+
+    /// Whether times are counted that the console itself took.
+    pub(super) const fn is_in_ticks(self) -> bool {
         matches!(self, Self::Zone | Self::LockWait | Self::LockHold | Self::Frame)
     }
 }
@@ -62,14 +68,14 @@ pub(super) fn count() -> usize {
 impl Fragment {
     /// The one of a location. Equal locations share one, whatever their addresses.
     #[cold]
-    pub(super) fn of_location(location: &'static Location) -> &'static Self {
+    pub(super) fn of_location(kind: Kind, location: &'static Location) -> &'static Self {
         let mut content = Vec::new();
         for part in [location.title(), location.function(), location.file()] {
             content.extend_from_slice(part.to_bytes_with_nul());
         }
         content.extend_from_slice(&location.line().to_ne_bytes());
         content.extend_from_slice(&location.color().to_ne_bytes());
-        Self::known_or_new(Kind::Zone, content, location.title(), Some(location))
+        Self::known_or_new(kind, content, location.title(), Some(location))
     }
 
     /// The one of something that has a name only.
@@ -97,7 +103,7 @@ impl Fragment {
         Self {
             kind,
             index: 0,
-            is_shown: kind != Kind::Zone || config::get().filter.shows(bytes),
+            is_shown: location.is_none() || config::get().filter.shows(bytes),
             color,
             text: Parts::new(
                 |to| text::title(to, bytes, color),

@@ -6,11 +6,10 @@
 
 use super::config::Format;
 use super::escape::{Style, escape};
-use super::event::{Context, Ended, Event, Value, name_among};
+use super::event::{Begun, Context, Ended, Event, Value, name_among};
 use super::fragment::{Fragment, json_place, json_title};
 use super::pen::{Pen, Put};
 use super::track::Note;
-use crate::Location;
 
 /// The version of this format: raised when a key changes its meaning or goes.
 pub(super) const VERSION: u64 = 1;
@@ -20,7 +19,7 @@ fn head(pen: &mut Pen, name: &[u8], context: Context<'_>) {
     pen.put(b"{\"event\":\"");
     pen.put(name);
     pen.put(b"\",\"time_ns\":");
-    pen.number(context.time);
+    pen.signed(context.time);
 }
 
 #[inline]
@@ -31,18 +30,12 @@ fn depth(pen: &mut Pen, context: Context<'_>) {
 }
 
 /// A zone that is open while the program dies.
-pub(super) fn open(pen: &mut Pen, context: Context<'_>, location: &Location, fragment: Option<&Fragment>) {
+pub(super) fn open(pen: &mut Pen, context: Context<'_>, zone: Begun<'_>) {
     head(pen, b"open", context);
     depth(pen, context);
     pen.put(b",");
-    match fragment {
-        Some(fragment) => pen.put(fragment.whole(Format::Json)),
-        // In a signal handler: there is no memory for a new fragment.
-        None => {
-            json_title(pen, location.title().to_bytes());
-            json_place(pen, location);
-        }
-    }
+    json_title(pen, zone.name.unwrap_or(zone.location.title().to_bytes()));
+    json_place(pen, zone.location);
     pen.put(b"}\n");
 }
 
@@ -84,6 +77,8 @@ fn write_notes<'a>(pen: &mut Pen, notes: impl Iterator<Item = Note<'a>> + Clone,
             }
             Note::Value(number) => value = Some(number),
             Note::Color(number) => color = number,
+            // Lanes' zones have these, and no texts that they could come into.
+            Note::Number(key, number) => field(pen, key, Value::Signed(number)),
             Note::Name(_) => {}
         }
     }

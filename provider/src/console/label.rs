@@ -24,6 +24,18 @@ impl Label {
         self.set_json(id, name, fiber);
     }
 
+    /// The label of a lane.
+    pub(super) fn of_lane(number: u64, name: &str) -> Self {
+        let mut label = Self::default();
+        label.set_text(number, Some(name.as_bytes()), None);
+        label.json.put(b",\"lane\":");
+        label.json.number(number);
+        label.json.put(b",\"lane_name\":\"");
+        escape(&mut label.json, name.as_bytes(), Style::Json);
+        label.json.put(b"\"");
+        label
+    }
+
     fn set_text(&mut self, id: u64, name: Option<&[u8]>, fiber: Option<&CStr>) {
         match name {
             Some(name) => escape(&mut self.text, name, Style::Text),

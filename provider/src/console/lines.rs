@@ -2,7 +2,7 @@
 
 use super::buffer::CAPACITY;
 use super::config::{self, Config, Format};
-use super::event::{Context, Ended, Event, name_among};
+use super::event::{Begun, Context, Ended, Event};
 use super::fragment::{Fragment, Kind};
 use super::label::Label;
 use super::locks::Held;
@@ -22,6 +22,8 @@ pub(super) struct Own {
     label: Label,
     pub(super) locks: Held,
     config: &'static Config,
+    /// When lines begin to count their time.
+    started: u64,
 }
 
 impl Own {
@@ -34,6 +36,7 @@ impl Own {
             label: Label::default(),
             locks: Held::default(),
             config: config::get(),
+            started: clock::started_ns(),
         }
     }
 
@@ -99,6 +102,10 @@ impl Own {
     /// Now, as zones and all that is timed are.
     pub(super) fn now(&self) -> u64 {
         if self.has_lines() { clock::ns() } else { clock::counted() }
+    }
+
+    pub(super) const fn config(&self) -> &'static Config {
+        self.config
     }
 
     pub(super) const fn has_lines(&self) -> bool {
@@ -183,7 +190,7 @@ impl Own {
         let elapsed = now.saturating_sub(frame.start);
         let entry = zone_entry(thread, frame.location);
         if self.config.summary {
-            entry.counts().add(elapsed);
+            thread.counts().of(entry.index()).add(elapsed);
         }
         if let (Some(format), Some(fragment)) = (self.config.lines, entry.fragment())
             && (frame.is_begun || (elapsed >= self.config.min && self.is_shown(frame, fragment)))
@@ -197,10 +204,7 @@ impl Own {
 
     #[inline]
     fn is_shown(&self, frame: &Frame, fragment: &Fragment) -> bool {
-        if self.track.notes.has_none_of(frame) {
-            return fragment.is_shown;
-        }
-        match name_among(self.track.notes.of(frame)) {
+        match self.track.notes.name_of(frame) {
             Some(name) => self.config.filter.shows(name),
             None => fragment.is_shown,
         }
@@ -232,26 +236,14 @@ impl Own {
                 Format::Json => json::ended(pen, context, zone, notes.clone()),
             });
         }
-        self.write_source(format, time, fragment, thread);
+        write_source(format, self.context(time), fragment, thread);
         output::line_done(thread.buffer());
-    }
-
-    #[inline]
-    fn write_source(&self, format: Format, time: u64, fragment: &'static Fragment, thread: &'static Thread) {
-        if let Some(excerpt) = fragment.source_once() {
-            let context = self.context(time);
-            // SAFETY: as in `write_ended`.
-            unsafe {
-                let room = excerpt.room(context, fragment, format);
-                thread.buffer().line(room, |pen| excerpt.write(pen, context, fragment, format));
-            }
-        }
     }
 
     #[inline]
     fn context(&self, now: u64) -> Context<'_> {
         Context {
-            time: now.saturating_sub(clock::started_ns()),
+            time: now.saturating_sub(self.started) as i64,
             label: &self.label,
             depth: self.track.depth(),
             indent: self.track.indent(),
@@ -277,17 +269,10 @@ impl Own {
         let fragment = zone_entry(thread, frame.location).fragment();
         let is_shown = fragment.is_some_and(|fragment| self.is_shown(frame, fragment));
         if let Some(fragment) = fragment.filter(|_| is_shown) {
-            self.write_begun(frame, Some(fragment), thread);
-            self.write_source(Format::Text, frame.start, fragment, thread);
+            write_begun(Format::Text, self.context(frame.start), self.begun(frame, Some(fragment)), thread);
+            write_source(Format::Text, self.context(frame.start), fragment, thread);
         }
         self.track.settle_next(is_shown);
-    }
-
-    fn write_begun(&self, frame: &Frame, fragment: Option<&Fragment>, thread: &'static Thread) {
-        let context = self.context(frame.start);
-        let room = context.room(Format::Text) + begun_room(frame.location, fragment, Format::Text);
-        // SAFETY: as in `write_ended`.
-        unsafe { thread.buffer().line(room, |pen| text::begun(pen, context, frame.location, fragment)) };
     }
 
     /// A line of something that is no zone.
@@ -331,35 +316,33 @@ impl Own {
     fn open_zone(&mut self, at: usize, format: Format, thread: &'static Thread) {
         let frame = self.track.open()[at];
         let known = thread.table().find(Key::new(Kind::Zone, frame.location));
-        let fragment = known.and_then(Entry::fragment);
-        let name = name_among(self.track.notes.of(&frame));
-        let is_shown = self.config.filter.shows(name.unwrap_or(frame.location.title().to_bytes()));
+        let begun = self.begun(&frame, known.and_then(Entry::fragment));
+        let context = Context { depth: at, ..self.context(frame.start) };
+        let title = begun.name.unwrap_or(frame.location.title().to_bytes());
+        // A line that is too long for the buffer would need memory.
+        let is_shown =
+            self.config.filter.shows(title) && context.room(format) + begun.room(format) <= CAPACITY;
         if is_shown {
-            let context = Context { depth: at, ..self.context(frame.start) };
-            let room = context.room(format) + begun_room(frame.location, fragment, format);
-            // A longer line would need memory.
-            let room = room.min(CAPACITY);
-            // SAFETY: as in `write_ended`.
-            unsafe {
-                thread.buffer().line(room, |pen| match format {
-                    Format::Text => text::begun(pen, context, frame.location, fragment),
-                    Format::Json => json::open(pen, context, frame.location, fragment),
-                });
-            }
+            write_begun(format, context, begun, thread);
         }
         if format == Format::Text {
             self.track.settle_next(is_shown);
         }
     }
+
+    fn begun<'a>(&'a self, frame: &Frame, fragment: Option<&'static Fragment>) -> Begun<'a> {
+        Begun { location: frame.location, fragment, name: self.track.notes.name_of(frame) }
+    }
 }
 
-/// How long the line of a zone's beginning is at most, without its context.
-fn begun_room(location: &Location, fragment: Option<&Fragment>, format: Format) -> usize {
-    let unescaped = || {
-        let parts = [location.title(), location.function(), location.file()];
-        super::escape::GROWTH * parts.iter().map(|part| part.count_bytes()).sum::<usize>()
-    };
-    fragment.map_or_else(unescaped, |fragment| fragment.whole(format).len())
+fn write_begun(format: Format, context: Context<'_>, begun: Begun<'_>, thread: &'static Thread) {
+    // SAFETY: as in `write_ended`.
+    unsafe {
+        thread.buffer().line(context.room(format) + begun.room(format), |pen| match format {
+            Format::Text => text::begun(pen, context, begun),
+            Format::Json => json::open(pen, context, begun),
+        });
+    }
 }
 
 /// This thread's row of a zone's location.
@@ -368,6 +351,23 @@ pub(super) fn zone_entry(thread: &'static Thread, location: &'static Location) -
     let key = Key::new(Kind::Zone, location);
     match thread.table().find(key) {
         Some(entry) => entry,
-        None => thread.table().add(key, Fragment::of_location(location)),
+        None => thread.table().add(key, Fragment::of_location(Kind::Zone, location)),
+    }
+}
+
+/// Lines of the source of a location, if they are asked for and were not shown.
+#[inline]
+pub(super) fn write_source(
+    format: Format,
+    context: Context<'_>,
+    fragment: &'static Fragment,
+    thread: &'static Thread,
+) {
+    if let Some(excerpt) = fragment.source_once() {
+        // SAFETY: as in `write_ended`.
+        unsafe {
+            let room = excerpt.room(context, fragment, format);
+            thread.buffer().line(room, |pen| excerpt.write(pen, context, fragment, format));
+        }
     }
 }

@@ -23,15 +23,16 @@
 //!
 //! A thread appends whole lines to a buffer of its own (`buffer`) and writes them out when its
 //! outermost zone ends; otherwise they go out within 100 ms (`output`). What is the same on all
-//! lines of a location is made once (`fragment`), numbers are formatted by hand (`pen`). A summary
-//! alone keeps no open zones: a zone's beginning travels in its [`ZoneId`], and its end changes a
-//! row of the thread's own table (`table`). When the program ends, however it ends, `crash` sees to
+//! lines of a location is made once (`fragment`) and found in the thread's own `table`, numbers are
+//! formatted by hand (`pen`). A summary alone keeps no open zones: a zone's beginning travels in its
+//! [`ZoneId`], and its end changes the thread's own `counts` (`tally`). When the program ends, however it ends, `crash` sees to
 //! it that nothing that had ended is lost. SIGKILL alone may take the last 100 ms.
 
 mod buffer;
 mod calls;
 mod clock;
 mod config;
+mod counts;
 mod crash;
 mod escape;
 mod event;
@@ -39,6 +40,7 @@ mod filter;
 mod fragment;
 mod json;
 mod label;
+mod lanes;
 mod lines;
 mod locks;
 mod output;
@@ -60,7 +62,9 @@ use locks::Record;
 use thread::Thread;
 use track::Note;
 
-use crate::{FrameImage, Location, LockId, Message, Name, PlotStyle, Provider, ZoneId};
+use crate::{
+    FrameImage, LaneId, LaneInfo, LaneZone, Location, LockId, Message, Name, PlotStyle, Provider, ZoneId,
+};
 
 /// The console.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +110,7 @@ impl Provider for Console {
     #[inline]
     fn zone_begin(&self, location: &'static Location) -> ZoneId {
         match start::mode() {
-            start::TICKS => tally::begin(location, clock::ticks()),
+            start::TICKS => tally::begin(location, clock::ticks),
             _ => begin_slowly(location),
         }
     }
@@ -122,7 +126,7 @@ impl Provider for Console {
     #[inline]
     fn zone_switch(&self, zone: ZoneId, location: &'static Location) -> ZoneId {
         match start::mode() {
-            start::TICKS => tally::switch(zone, location, clock::ticks()),
+            start::TICKS => tally::switch(zone, location, clock::ticks),
             _ => switch_slowly(zone, location),
         }
     }
@@ -233,6 +237,20 @@ impl Provider for Console {
         call(|own, thread| own.fiber_leave(thread));
     }
 
+    fn lane_create(&self, lane: LaneInfo<'_>) -> LaneId {
+        let mut id = LaneId(0);
+        call(|own, thread| id = own.lane_create(lane, thread));
+        id
+    }
+
+    fn lane_zones(&self, lane: LaneId, tree: &[LaneZone<'_>]) {
+        call(|own, thread| own.lane_zones(lane, tree, thread));
+    }
+
+    fn lane_close(&self, lane: LaneId) {
+        call(|own, thread| own.lane_close(lane, thread));
+    }
+
     fn thread_name(&self, name: &str) {
         call(|own, thread| own.thread_name(name, thread));
     }
@@ -248,7 +266,7 @@ impl Provider for Console {
 fn begin_slowly(location: &'static Location) -> ZoneId {
     match start::mode() {
         start::LINES => enter(|own, _| own.begin(location)).unwrap_or(ZoneId::NONE),
-        start::NANOSECONDS => tally::begin(location, clock::ns()),
+        start::NANOSECONDS => tally::begin(location, clock::ns),
         _ => first_zone(location),
     }
 }
@@ -265,7 +283,7 @@ fn end_slowly(zone: ZoneId) {
 fn switch_slowly(zone: ZoneId, location: &'static Location) -> ZoneId {
     match start::mode() {
         start::LINES => enter(|own, thread| own.switch(zone, location, thread)).unwrap_or(ZoneId::NONE),
-        start::NANOSECONDS => tally::switch(zone, location, clock::ns()),
+        start::NANOSECONDS => tally::switch(zone, location, clock::ns),
         _ => first_zone(location),
     }
 }

@@ -11,7 +11,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::buffer::Buffer;
@@ -35,7 +35,16 @@ static LOST: AtomicBool = AtomicBool::new(false);
 pub(super) const INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long the end of the program waits for a writer that does not finish.
-const PATIENCE: u64 = 1_000_000_000;
+const PATIENCE: u64 = 10_000_000_000;
+
+/// How long a program that was asked to end goes on for the sake of its lines.
+const GRACE: u64 = 1_000_000_000;
+
+/// When that is over; 0 if it was not asked.
+static DEADLINE: AtomicU64 = AtomicU64::new(0);
+
+/// So much a pipe takes without blocking if it takes anything.
+const AT_ONCE_BYTES: usize = 4096;
 
 /// Opens the output: the file at `path`, or standard error where that fails, or is not asked for.
 pub(super) fn open(path: Option<&Path>) -> Option<&'static File> {
@@ -92,11 +101,22 @@ fn hold_for(patience: u64) -> Held {
             return Held { is_nested: true };
         }
         let now = sys::monotonic_ns();
-        if now - *since.get_or_insert(now) > patience {
+        if now - *since.get_or_insert(now) > patience || is_too_late(now) {
             return Held { is_nested: true };
         }
         sys::nap();
     }
+}
+
+fn is_too_late(now: u64) -> bool {
+    let deadline = DEADLINE.load(Ordering::Relaxed);
+    deadline != 0 && now > deadline
+}
+
+/// The program was asked to end: from now on, nothing blocks for long. Safe in a signal handler.
+#[cfg(unix)]
+pub(super) fn end_soon() {
+    DEADLINE.store(sys::monotonic_ns() + GRACE, Ordering::Relaxed);
 }
 
 impl Held {
@@ -139,13 +159,15 @@ fn write<'a>(rest: impl Fn() -> &'a [u8], advance: impl Fn(usize)) {
         if BROKEN_OFF.swap(false, Ordering::Relaxed) {
             let _ = file.write(b"\n");
         }
-        match file.write(lines) {
+        match write_some(file, lines) {
             Ok(written @ 1..) => {
                 is_within_line = lines[written - 1] != b'\n';
                 advance(written);
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == ErrorKind::WouldBlock => sys::wait_writable(file),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                sys::is_writable(file, 100);
+            }
             _ => {
                 BROKEN_OFF.store(is_within_line, Ordering::Relaxed);
                 LOST.store(true, Ordering::Relaxed);
@@ -153,6 +175,18 @@ fn write<'a>(rest: impl Fn() -> &'a [u8], advance: impl Fn(usize)) {
             }
         }
     }
+}
+
+fn write_some(mut file: &File, lines: &[u8]) -> std::io::Result<usize> {
+    if DEADLINE.load(Ordering::Relaxed) == 0 {
+        return file.write(lines);
+    }
+    while !sys::is_writable(file, 100) {
+        if is_too_late(sys::monotonic_ns()) {
+            return Err(ErrorKind::TimedOut.into());
+        }
+    }
+    file.write(&lines[..lines.len().min(AT_ONCE_BYTES)])
 }
 
 /// Lines of this thread's can go out now. Does not wait.
@@ -245,9 +279,14 @@ fn keep() {
         if thread::all().any(|thread| thread.buffer().is_pending()) {
             take_turn(Held::write_out_all);
         }
-        if LOST.load(Ordering::Relaxed) {
-            say_once!("the output takes no more; lines are lost (is the disk full, or the reader gone?)");
-        }
+        say_if_lost();
+    }
+}
+
+/// Says that the output refused lines. Not for a signal handler.
+pub(super) fn say_if_lost() {
+    if LOST.load(Ordering::Relaxed) {
+        say_once!("the output takes no more; lines are lost (is the disk full, or the reader gone?)");
     }
 }
 

@@ -151,6 +151,21 @@ impl Put for Pen {
 }
 
 impl Pen {
+    /// As [`spaces`](Put::spaces), without a call for the few that most lines have.
+    #[inline]
+    pub(super) fn few_spaces(&mut self, count: usize) {
+        const FEW: usize = 16;
+        if count > FEW || self.end.addr() - self.at.addr() < FEW {
+            return self.spaces(count);
+        }
+        // SAFETY: so many bytes are left before `end`; those too many are written over, or never
+        // counted.
+        unsafe {
+            self.at.cast::<[u8; FEW]>().write_unaligned([b' '; FEW]);
+            self.at = self.at.add(count);
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn put_beginning(&mut self, bytes: &[u8], room: usize) {
@@ -208,14 +223,13 @@ pub(super) fn duration(pen: &mut impl Put, ns: u64) {
         _ => (ns / 10_000_000, *b" s "),
     };
     let whole = hundredths / 100;
-    if whole >= 1_000 {
-        // More than a quarter of an hour: whole seconds need more room.
-        pen.number(whole / 1_000);
-        pen.put(&three(whole % 1_000));
-    } else {
-        pen.put(&three_or_less(whole));
-    }
     let [tens, ones] = pair(hundredths);
+    if whole < 1_000 {
+        let [a, b, c] = three_or_less(whole);
+        return pen.put(&[a, b, c, b'.', tens, ones, unit[0], unit[1], unit[2]]);
+    }
+    // More than a quarter of an hour: whole seconds need more room.
+    pen.number(whole);
     pen.put(&[b'.', tens, ones, unit[0], unit[1], unit[2]]);
 }
 
@@ -245,17 +259,20 @@ fn three_or_less(number: u64) -> [u8; 3] {
 
 /// Appends a time as seconds with six places, in at least 12 characters.
 #[inline]
-pub(super) fn seconds(pen: &mut impl Put, ns: u64) {
+pub(super) fn seconds(pen: &mut impl Put, ns: i64) {
+    let Ok(ns) = u64::try_from(ns) else {
+        // Of a lane, measured before the start.
+        return pen.formatted(format_args!("{:12.6}", ns as f64 / 1e9));
+    };
     let (whole, micros) = (ns / 1_000_000_000, ns % 1_000_000_000 / 1_000);
+    let [[d, e], [f, g], [h, i]] = [pair(micros / 10_000), pair(micros / 100), pair(micros)];
     if whole < 1_000 {
         let [a, b, c] = three_or_less(whole);
-        pen.put(&[b' ', b' ', a, b, c]);
-    } else {
-        let mut digits = Digits::NEW;
-        pen.right(digits.of(whole), 5);
+        return pen.put(&[b' ', b' ', a, b, c, b'.', d, e, f, g, h, i]);
     }
-    let [[a, b], [c, d], [e, f]] = [pair(micros / 10_000), pair(micros / 100), pair(micros)];
-    pen.put(&[b'.', a, b, c, d, e, f]);
+    let mut digits = Digits::NEW;
+    pen.right(digits.of(whole), 5);
+    pen.put(&[b'.', d, e, f, g, h, i]);
 }
 
 #[cfg(test)]
@@ -296,6 +313,7 @@ mod tests {
         assert_eq!(shown(1_002_030_000_000), "1002.03 s ");
         assert_eq!(made(|p| seconds(p, 1_000_002_999)), "    1.000002");
         assert_eq!(made(|p| seconds(p, 0)), "    0.000000");
+        assert_eq!(made(|p| seconds(p, -1_500_000_000)), "   -1.500000");
         assert_eq!(made(|p| seconds(p, 123_456_789_012_345)), "123456.789012");
     }
 

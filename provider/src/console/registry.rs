@@ -2,11 +2,12 @@
 //! for a look or a change, never for input or output.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashbrown::HashMap;
 
 use super::fragment::{Fragment, Kind};
+use super::label::Label;
 use super::locks::Record;
 use super::track::Track;
 
@@ -15,6 +16,8 @@ struct Registry {
     fragments: HashMap<Kind, HashMap<Vec<u8>, &'static Fragment>>,
     /// The fibers that no thread runs now.
     fibers: Vec<Track>,
+    /// The lanes that are open.
+    lanes: HashMap<u64, Arc<Label>>,
     /// Records of locks that are gone.
     locks: Vec<&'static Record>,
 }
@@ -61,6 +64,19 @@ pub(super) fn take_fiber(is_wanted: impl Fn(&Track) -> bool) -> Option<Track> {
 /// Parks a fiber.
 pub(super) fn park_fiber(track: Track) {
     with(|registry| registry.fibers.push(track));
+}
+
+/// Adds a lane, or with `None` takes it out.
+pub(super) fn set_lane(number: u64, label: Option<Arc<Label>>) {
+    with(|registry| match label {
+        Some(label) => registry.lanes.insert(number, label),
+        None => registry.lanes.remove(&number),
+    });
+}
+
+/// The label of an open lane.
+pub(super) fn lane(number: u64) -> Option<Arc<Label>> {
+    with(|registry| registry.lanes.get(&number).cloned())
 }
 
 /// A record of a lock that is gone.

@@ -6,11 +6,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::config::{self, Format};
+use super::counts::Tally;
 use super::event::Value;
 use super::fragment::{self, Fragment, Kind};
 use super::output::Held;
 use super::pen::{Digits, Pen, Put, duration};
-use super::table::Tally;
 use super::{clock, json, sys, thread};
 
 static WRITTEN: AtomicBool = AtomicBool::new(false);
@@ -53,6 +53,7 @@ pub(super) fn write_once(held: &Held) {
 const fn heading(kind: Kind) -> &'static str {
     match kind {
         Kind::Zone => "#    count      total       mean        min        max  zone\n",
+        Kind::LaneZone => "#    count      total       mean        min        max  zone of a lane\n",
         Kind::LockWait => "#    count      total       mean        min        max  lock waited for\n",
         Kind::LockHold => "#    count      total       mean        min        max  lock held\n",
         Kind::Frame => "#    count      total       mean        min        max  frame\n",
@@ -70,27 +71,32 @@ fn rows(rate: clock::Rate) -> Option<&'static mut [Row]> {
     // SAFETY: zeroes are a valid `Row` (no fragment, nothing counted); the memory is that long but
     // for what aligning takes, and nobody else's.
     let (_, rows, _) = unsafe { memory.align_to_mut::<Row>() };
-    for (fragment, tally) in thread::all().flat_map(|thread| thread.table().tallies()) {
-        // A fragment made just now, by a thread that still runs, may be one too many.
-        if let Some(row) = rows.get_mut(fragment.index).filter(|_| tally.count > 0 && fragment.is_shown) {
-            row.add(fragment, tally);
+    // Fragments made just now, by threads that still run, may be too many: they are left out.
+    for fragment in thread::all().flat_map(|thread| thread.table().fragments()) {
+        if let Some(row) = rows.get_mut(fragment.index).filter(|_| fragment.is_shown) {
+            row.fragment = Some(fragment);
         }
+    }
+    for thread in thread::all() {
+        rows.iter_mut().zip(thread.counts().tallies()).for_each(|(row, tally)| row.add(tally));
     }
     rows.iter_mut().for_each(|row| row.turn_ticks(rate));
     rows.sort_unstable_by(|a, b| a.order().partial_cmp(&b.order()).unwrap_or(core::cmp::Ordering::Equal));
-    let used = rows.partition_point(|row| row.fragment.is_some());
+    let used = rows.partition_point(|row| row.fragment.is_some() && row.tally.count > 0);
     rows.get_mut(..used)
 }
 
 impl Row {
-    fn add(&mut self, fragment: &'static Fragment, tally: Tally) {
-        if self.fragment.is_none() {
-            *self = Self { fragment: Some(fragment), tally };
+    fn add(&mut self, tally: Tally) {
+        if self.tally.count == 0 || tally.count == 0 {
+            // One of them is nothing: the floats among nothing's numbers are no numbers.
+            self.tally = if tally.count == 0 { self.tally } else { tally };
             return;
         }
+        let kind = self.kind();
         let sum = &mut self.tally;
         sum.count += tally.count;
-        if fragment.kind == Kind::Plot {
+        if kind == Some(Kind::Plot) {
             let combined = |f: fn(f64, f64) -> f64, a, b| f(f64::from_bits(a), f64::from_bits(b)).to_bits();
             sum.sum = combined(|a, b| a + b, sum.sum, tally.sum);
             sum.min = combined(f64::min, sum.min, tally.min);
@@ -102,9 +108,9 @@ impl Row {
         }
     }
 
-    /// Makes nanoseconds of ticks, which is what zones, locks and frames are counted in.
+    /// Makes nanoseconds of ticks.
     fn turn_ticks(&mut self, rate: clock::Rate) {
-        if self.fragment.is_some_and(|fragment| fragment.kind.is_timed()) {
+        if self.fragment.is_some_and(|fragment| fragment.kind.is_in_ticks()) {
             let Tally { sum, min, max, .. } = &mut self.tally;
             [sum, min, max].into_iter().for_each(|ticks| *ticks = rate.ns(*ticks));
         }
@@ -112,7 +118,9 @@ impl Row {
 
     /// Empty rows come last.
     fn order(&self) -> (bool, Option<Kind>, f64, usize) {
-        let Some(fragment) = self.fragment else { return (true, None, 0.0, 0) };
+        let Some(fragment) = self.fragment.filter(|_| self.tally.count > 0) else {
+            return (true, None, 0.0, 0);
+        };
         let weight = match fragment.kind {
             Kind::Plot | Kind::Free | Kind::Message => self.tally.count,
             _ => self.tally.sum,
@@ -166,6 +174,7 @@ impl Row {
         let Some(fragment) = self.fragment else { return };
         let (kind, keys) = match fragment.kind {
             Kind::Zone => ("zone", TIMES),
+            Kind::LaneZone => ("lane_zone", TIMES),
             Kind::LockWait => ("lock_wait", TIMES),
             Kind::LockHold => ("lock_hold", TIMES),
             Kind::Frame => ("frame", TIMES),

@@ -4,12 +4,12 @@
 
 #[cfg(unix)]
 pub(super) use unix::{
-    at_exit, at_thread_exit, monotonic_ns, nap, scratch, standard_error, thread_id, wait_writable,
+    at_exit, at_thread_exit, is_writable, monotonic_ns, nap, scratch, standard_error, thread_id,
 };
 
 #[cfg(not(unix))]
 pub(super) use other::{
-    at_exit, at_thread_exit, monotonic_ns, nap, scratch, standard_error, thread_id, wait_writable,
+    at_exit, at_thread_exit, is_writable, monotonic_ns, nap, scratch, standard_error, thread_id,
 };
 
 #[cfg(unix)]
@@ -48,11 +48,11 @@ mod unix {
         Some(unsafe { File::from_raw_fd(libc::STDERR_FILENO) })
     }
 
-    /// Waits until a file that does not block takes more.
-    pub(in super::super) fn wait_writable(file: &File) {
+    /// Whether a file takes more now, or says why it does not. Waits for it for a while.
+    pub(in super::super) fn is_writable(file: &File, milliseconds: u8) -> bool {
         let mut wanted = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
         // SAFETY: `wanted` is one pollfd of ours.
-        unsafe { libc::poll(&mut wanted, 1, 100) };
+        unsafe { libc::poll(&mut wanted, 1, milliseconds.into()) > 0 }
     }
 
     /// Sleeps for a moment.
@@ -135,8 +135,9 @@ mod other {
         None
     }
 
-    pub(in super::super) fn wait_writable(_: &File) {
+    pub(in super::super) fn is_writable(_: &File, _: u8) -> bool {
         nap();
+        true
     }
 
     pub(in super::super) fn nap() {

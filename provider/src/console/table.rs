@@ -1,7 +1,7 @@
-//! A thread's own table: what it knows of each location, name and lock it has met.
+//! A thread's own table: the fragment of each location, name and lock that it has met.
 //!
-//! One look finds a location's fragment and its counters. Only the thread itself adds to the table;
-//! others read the counters for the summary, also in a signal handler.
+//! Only the thread itself adds to the table; others read it for the summary, also in a signal
+//! handler.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
@@ -29,92 +29,23 @@ impl Key {
     }
 }
 
-/// One row. A row fits a cache line.
-#[repr(align(64))]
+/// One row.
+#[repr(align(32))]
 pub(super) struct Entry {
     key: AtomicU64,
+    /// The fragment's number.
+    index: AtomicUsize,
     fragment: AtomicPtr<Fragment>,
-    counts: Counts,
     /// When it last came by, where the time between is what is counted.
     pub(super) last: AtomicU64,
-}
-
-/// How often something was seen, and its sum, least and greatest. The numbers of plots are floats,
-/// all others are integers.
-pub(super) struct Counts {
-    count: AtomicU64,
-    sum: AtomicU64,
-    min: AtomicU64,
-    max: AtomicU64,
-}
-
-/// A moment's copy of [`Counts`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tally {
-    pub(super) count: u64,
-    pub(super) sum: u64,
-    pub(super) min: u64,
-    pub(super) max: u64,
-}
-
-impl Tally {
-    /// Nothing was seen yet, and so anything is less than the least.
-    const NOTHING: Self = Self { count: 0, sum: 0, min: u64::MAX, max: 0 };
-}
-
-impl Counts {
-    const fn new(tally: Tally) -> Self {
-        Self {
-            count: AtomicU64::new(tally.count),
-            sum: AtomicU64::new(tally.sum),
-            min: AtomicU64::new(tally.min),
-            max: AtomicU64::new(tally.max),
-        }
-    }
-
-    /// Counts a number. Only for the owning thread: this is no atomic change.
-    #[inline(always)]
-    pub(super) fn add(&self, number: u64) {
-        if number < self.min.load(Relaxed) {
-            self.min.store(number, Relaxed);
-        }
-        if number > self.max.load(Relaxed) {
-            self.max.store(number, Relaxed);
-        }
-        self.sum.store(self.sum.load(Relaxed).wrapping_add(number), Relaxed);
-        self.count.store(self.count.load(Relaxed) + 1, Relaxed);
-    }
-
-    /// Counts a float. Only for the owning thread.
-    pub(super) fn add_float(&self, number: f64) {
-        let count = self.count.load(Relaxed);
-        let of = |cell: &AtomicU64| f64::from_bits(cell.load(Relaxed));
-        let (min, max) = if count == 0 { (number, number) } else { (of(&self.min), of(&self.max)) };
-        self.min.store(min.min(number).to_bits(), Relaxed);
-        self.max.store(max.max(number).to_bits(), Relaxed);
-        self.sum.store((of(&self.sum) + number).to_bits(), Relaxed);
-        self.count.store(count + 1, Relaxed);
-    }
-
-    fn tally(&self) -> Tally {
-        let of = |cell: &AtomicU64| cell.load(Relaxed);
-        Tally { count: of(&self.count), sum: of(&self.sum), min: of(&self.min), max: of(&self.max) }
-    }
-
-    fn set(&self, tally: Tally) {
-        self.count.store(tally.count, Relaxed);
-        self.sum.store(tally.sum, Relaxed);
-        self.min.store(tally.min, Relaxed);
-        self.max.store(tally.max, Relaxed);
-    }
 }
 
 impl Entry {
     const fn new() -> Self {
         Self {
             key: AtomicU64::new(0),
+            index: AtomicUsize::new(0),
             fragment: AtomicPtr::new(core::ptr::null_mut()),
-            counts: Counts::new(Tally::NOTHING),
             last: AtomicU64::new(0),
         }
     }
@@ -125,9 +56,10 @@ impl Entry {
         unsafe { self.fragment.load(Acquire).as_ref() }
     }
 
+    /// The fragment's number.
     #[inline(always)]
-    pub(super) fn counts(&self) -> &Counts {
-        &self.counts
+    pub(super) fn index(&self) -> usize {
+        self.index.load(Relaxed)
     }
 }
 
@@ -185,7 +117,6 @@ impl Table {
         for entry in &before.entries {
             if let Some(fragment) = entry.fragment() {
                 let moved = rows.place(Key(entry.key.load(Relaxed)), fragment);
-                moved.counts.set(entry.counts.tally());
                 moved.last.store(entry.last.load(Relaxed), Relaxed);
             }
         }
@@ -193,17 +124,9 @@ impl Table {
         self.0.store(Box::into_raw(rows), Release);
     }
 
-    /// What was counted so far.
-    pub(super) fn tallies(&self) -> impl Iterator<Item = (&'static Fragment, Tally)> {
-        self.rows().entries.iter().filter_map(|entry| Some((entry.fragment()?, entry.counts.tally())))
-    }
-
-    /// Counts from nothing again. For a forked child, whose parent has counted what was before.
-    #[cfg(unix)]
-    pub(super) fn clear_counts(&self) {
-        for entry in &self.rows().entries {
-            entry.counts.set(Tally::NOTHING);
-        }
+    /// All fragments in it.
+    pub(super) fn fragments(&self) -> impl Iterator<Item = &'static Fragment> {
+        self.rows().entries.iter().filter_map(Entry::fragment)
     }
 }
 
@@ -242,6 +165,7 @@ impl Rows {
             Ok(entry) => entry,
             Err(entry) => {
                 self.used.store(self.used.load(Relaxed) + 1, Relaxed);
+                entry.index.store(fragment.index, Relaxed);
                 entry.fragment.store(core::ptr::from_ref(fragment).cast_mut(), Release);
                 entry.key.store(key.0, Relaxed);
                 entry

@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::config::Format;
 use super::escape::{Style, escape};
-use super::event::{Context, Ended, Event, Value};
-use super::fragment::Fragment;
+use super::event::{Begun, Context, Ended, Event, Value};
 use super::pen::{Pen, Put, duration, seconds};
 use super::track::Note;
 use crate::Location;
@@ -73,7 +72,7 @@ pub(super) fn place(pen: &mut impl Put, location: &Location) {
 }
 
 /// The columns before the tree.
-#[inline]
+#[inline(always)]
 fn columns(pen: &mut Pen, context: Context<'_>, elapsed: Option<u64>) {
     let is_colored = is_colored();
     if is_colored {
@@ -92,7 +91,7 @@ fn columns(pen: &mut Pen, context: Context<'_>, elapsed: Option<u64>) {
     }
     pen.put(b" ");
     if context.indent <= DEEPEST {
-        return pen.spaces(2 * context.indent);
+        return pen.few_spaces(2 * context.indent);
     }
     pen.spaces(2 * DEEPEST);
     pen.put(b"[");
@@ -101,14 +100,17 @@ fn columns(pen: &mut Pen, context: Context<'_>, elapsed: Option<u64>) {
 }
 
 /// A zone that goes on: something inside it has a line.
-pub(super) fn begun(pen: &mut Pen, context: Context<'_>, location: &Location, fragment: Option<&Fragment>) {
+pub(super) fn begun(pen: &mut Pen, context: Context<'_>, zone: Begun<'_>) {
     columns(pen, context, None);
-    match fragment {
-        Some(fragment) => pen.put(fragment.whole(Format::Text)),
-        // In a signal handler: there is no memory for a new fragment.
-        None => {
-            title(pen, location.title().to_bytes(), location.color());
-            place(pen, location);
+    match (zone.name, zone.fragment) {
+        (None, Some(fragment)) => pen.put(fragment.whole(Format::Text)),
+        (name, fragment) => {
+            let name = name.unwrap_or(zone.location.title().to_bytes());
+            title(pen, name, zone.location.color());
+            match fragment {
+                Some(fragment) => pen.put(fragment.place(Format::Text)),
+                None => place(pen, zone.location),
+            }
         }
     }
     pen.put(b" {\n");
@@ -147,6 +149,12 @@ fn write_note(pen: &mut Pen, note: Note<'_>) {
         Note::Value(value) => {
             pen.put(b"  value=");
             pen.number(value);
+        }
+        Note::Number(key, number) => {
+            pen.put(b"  ");
+            pen.put(key.as_bytes());
+            pen.put(b"=");
+            pen.signed(number);
         }
         Note::Color(color) => {
             pen.put(b"  color=");

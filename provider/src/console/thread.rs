@@ -13,6 +13,7 @@ use core::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering, compiler_fence};
 
 use super::buffer::Buffer;
+use super::counts::AllCounts;
 use super::lines::Own;
 use super::table::Table;
 use super::{output, sys};
@@ -25,6 +26,7 @@ pub(super) struct Thread {
     state: AtomicU8,
     buffer: Buffer,
     table: Table,
+    counts: AllCounts,
     own: UnsafeCell<Own>,
 }
 
@@ -144,6 +146,7 @@ fn make() -> &'static Thread {
         state: AtomicU8::new(BUSY),
         buffer: Buffer::new(),
         table: Table::new(),
+        counts: AllCounts::new(),
         own: UnsafeCell::new(Own::new(track_number())),
     }));
     let pointer = core::ptr::from_ref(thread).cast_mut();
@@ -184,6 +187,11 @@ impl Thread {
     #[inline(always)]
     pub(super) fn table(&self) -> &Table {
         &self.table
+    }
+
+    #[inline(always)]
+    pub(super) fn counts(&self) -> &AllCounts {
+        &self.counts
     }
 
     /// Does something with what is this thread's own. Nothing if a call is going on.
@@ -243,7 +251,7 @@ impl Thread {
 pub(super) fn forked() {
     let current = CURRENT.get();
     for thread in all() {
-        thread.table.clear_counts();
+        thread.counts.clear();
         if !core::ptr::eq(thread, current) {
             thread.is_taken.store(false, Ordering::Release);
         }

@@ -6,6 +6,7 @@
 //! it still has its line when it ends after all.
 
 use super::escape::GROWTH;
+use super::event::name_among;
 use crate::{Location, Name, ZoneId};
 
 /// An open zone.
@@ -192,6 +193,8 @@ pub(super) enum Note<'a> {
     Name(&'a [u8]),
     Value(u64),
     Color(u32),
+    /// A number with a key of its own. Lanes have these; they are not kept with open zones.
+    Number(&'static str, i64),
 }
 
 /// Before each note's bytes: whose it is, what it is, how long it is.
@@ -208,6 +211,7 @@ impl Notes {
                 value = number.to_ne_bytes();
                 (2, &value)
             }
+            Note::Number(..) => return,
             Note::Color(number) => {
                 color = number.to_ne_bytes();
                 (3, &color)
@@ -237,6 +241,12 @@ impl Notes {
         let serial = frame.serial;
         All(self.0.get(frame.notes..).unwrap_or_default())
             .filter_map(move |(owner, _, note)| (owner == serial).then_some(note))
+    }
+
+    /// The name that the frame was given last.
+    #[inline]
+    pub(super) fn name_of<'a>(&'a self, frame: &Frame) -> Option<&'a [u8]> {
+        if self.has_none_of(frame) { None } else { name_among(self.of(frame)) }
     }
 
     /// Takes out the notes of a zone, of which none is before `from`.

@@ -50,6 +50,7 @@ mod signals {
     use std::io::{BufRead, BufReader};
     use std::os::unix::process::ExitStatusExt;
     use std::process::Stdio;
+    use std::time::{Duration, Instant};
 
     use super::*;
 
@@ -119,6 +120,14 @@ mod signals {
 
     fn killed(signal: i32) -> Done {
         let mut child = Child::new("wait_to_be_killed", "json,summary");
+        let mut process = started(&mut child);
+        kill(&mut process, signal);
+        let output = process.wait_with_output().unwrap();
+        Done { written: std::fs::read(&child.file).unwrap(), output }
+    }
+
+    /// The process, once it has said that it is ready.
+    fn started(child: &mut Child) -> std::process::Child {
         let mut process = child.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(process.stdout.take().unwrap());
         let mut line = String::new();
@@ -126,10 +135,41 @@ mod signals {
             line.clear();
             assert_ne!(said.read_line(&mut line).unwrap(), 0, "the child has ended");
         }
+        process
+    }
+
+    fn kill(process: &mut std::process::Child, signal: i32) {
         // SAFETY: the process is a child of ours that was not waited for.
         unsafe { libc::kill(process.id() as i32, signal) };
-        let output = process.wait_with_output().unwrap();
-        Done { written: std::fs::read(&child.file).unwrap(), output }
+    }
+
+    /// Ctrl-C ends a program even if nobody reads what it writes.
+    #[test]
+    fn a_reader_that_does_not_read_keeps_nobody_alive() {
+        let mut child = Child::new("flood", "text").with("ZONECAST_FILE", "");
+        let mut process = started(&mut child);
+        // By then the pipe is full; if it should not be, the test says less.
+        std::thread::sleep(Duration::from_millis(300));
+        kill(&mut process, libc::SIGINT);
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = process.try_wait().unwrap() {
+                break status;
+            }
+            if begun.elapsed() > Duration::from_secs(30) {
+                process.kill().unwrap();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        assert_eq!(status.signal(), Some(libc::SIGINT));
+    }
+
+    #[test]
+    fn an_open_zone_is_shown_under_the_name_it_was_given() {
+        let done = Child::new("renamed_abort", "json").end();
+        assert_eq!(names(&done, "open"), ["its own name"]);
+        let tree = Child::new("renamed_abort", "text").end().tree();
+        assert!(tree[0].contains("-its own name  ") && tree[0].ends_with(" {"), "{tree:#?}");
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use zonecast::{
-    Fiber, Frame, FrameImage, Location, LocationParts, Name, PlotFormat, PlotStyle, Pool, Severity, Zone,
-    app_info, frame_image, frame_mark, function_zone, location, lock, message, name, plot, plot_style,
-    set_thread_name, zone, zone_text,
+    Fiber, Frame, FrameImage, Lane, LaneKind, LaneZone, Location, LocationParts, Name, PlotFormat, PlotStyle,
+    Pool, Severity, Time, Zone, ZoneId, app_info, frame_image, frame_mark, function_zone, location, lock,
+    message, name, plot, plot_style, set_thread_name, zone, zone_text,
 };
 
 /// The variable that says which program a child is.
@@ -27,6 +27,8 @@ const PROGRAMS: &[(&str, fn())] = &[
     ("every_call", every_call),
     ("fibers", fibers),
     ("frames", frames),
+    ("lanes", lanes),
+    ("forged", forged),
     ("out_of_order", out_of_order),
     ("forgotten", forgotten),
     ("deep", deep),
@@ -46,6 +48,9 @@ const PROGRAMS: &[(&str, fn())] = &[
     ("fault_in_a_thread", || ended_and_then(|| std::thread::spawn(fault).join().unwrap())),
     ("overflow", || ended_and_then(|| assert_eq!(overflow(1), 0))),
     ("wait_to_be_killed", || ended_and_then(|| std::thread::sleep(PATIENCE))),
+    ("renamed_abort", renamed_abort),
+    ("flood", flood),
+    ("nonblocking", nonblocking),
     ("fork", fork),
     ("exit_while_others_trace", exit_while_others_trace),
     ("recovered_faults", recovered_faults),
@@ -141,6 +146,38 @@ fn frames() {
     }
     drop(Frame::begin(name!("gappy")));
     drop(Frame::begin(name!("gappy")));
+}
+
+fn lanes() {
+    let _session = zonecast::start();
+    let _around = zone!("around");
+    let from = Time::now();
+    let at = |ns| from.plus(ns);
+    let mut lane = Lane::of_kind("stream\n0", LaneKind::Cuda);
+    lane.zones(&mut [
+        LaneZone {
+            launched: Some((at(-3_000), at(-2_000))),
+            measured_ns: 8_001,
+            ..LaneZone::new(location!("pass"), at(1_000), at(9_000))
+        },
+        LaneZone::new(location!("draw"), at(1_000), at(5_000)).at_depth(1).named("renamed"),
+        LaneZone::new(location!("leaf"), at(2_000), at(3_000)).at_depth(2),
+    ]);
+    lane.zone_at(location!("later"), at(10_000), at(10_001));
+    drop(lane);
+    let mut early = Lane::new("early");
+    early.zone_at(location!("long ago"), from.plus(-3_600_000_000_000), from.plus(-3_599_000_000_000));
+}
+
+/// Ends zones that were never begun.
+fn forged() {
+    drop(zone!("begun"));
+    for mark in [1, 2, 7, 1 << 40, u64::MAX] {
+        let zone = ZoneId { mark, data: 3 };
+        zonecast::raw::zone_text(zone, "no zone");
+        zonecast::raw::zone_end(zone);
+    }
+    drop(zone!("begun"));
 }
 
 fn out_of_order() {
@@ -347,6 +384,25 @@ fn ended_and_then(end: fn()) {
     let _open = zone!("open");
     println!("ready");
     end();
+}
+
+fn renamed_abort() {
+    let _zone = zone!(name = "its own name");
+    std::process::abort();
+}
+
+/// More lines than a pipe takes that nobody reads.
+fn flood() {
+    println!("ready");
+    loop {
+        drop(zone!("flood"));
+    }
+}
+
+fn nonblocking() {
+    // SAFETY: standard error is open.
+    unsafe { libc::fcntl(libc::STDERR_FILENO, libc::F_SETFL, libc::O_NONBLOCK) };
+    long_texts();
 }
 
 fn fault() {

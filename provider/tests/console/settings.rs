@@ -71,3 +71,10 @@ fn an_old_file_is_emptied() {
     std::fs::write(&child.file, "old\n".repeat(10_000)).unwrap();
     assert_eq!(child.run().tree().len(), 9);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_and_stops_nothing() {
+    let done = Child::new("tree", "text").with("ZONECAST_FILE", "/dev/full").run();
+    assert_eq!(done.said().matches("zonecast: the output takes no more").count(), 1, "{}", done.said());
+}
