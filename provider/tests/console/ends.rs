@@ -188,7 +188,7 @@ mod signals {
 
     #[test]
     fn programs_end_while_threads_trace() {
-        for _ in 0..25 {
+        for _ in 0..10 {
             let done = Child::new("exit_while_others_trace", "json").run();
             assert!(names(&done, "zone").iter().any(|name| name == "main's"));
         }
