@@ -192,7 +192,7 @@ impl<'a> Image<'a> {
 
     /// Whether the sources ascend by path. Found out at the first call, which reads every path.
     pub(crate) fn is_sorted(self) -> bool {
-        let path = |index| self.found().reader.source(self.raw(), index).map(|source| source.path).ok();
+        let path = |index| self.found().reader.source_path(self.raw(), index).ok();
         *self.found().sorted.get_or_init(|| (0..self.found().reader.sources()).map(path).is_sorted())
     }
 }
@@ -360,11 +360,11 @@ impl<'a> Sources<'a> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            let source = self.get(middle)?;
-            match source.path().cmp(path) {
+            let found = self.image.found().reader.source_path(self.image.raw(), middle).ok()?;
+            match found.cmp(path) {
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
-                std::cmp::Ordering::Equal => return Some(source),
+                std::cmp::Ordering::Equal => return self.get(middle),
             }
         }
         None

@@ -40,6 +40,8 @@ struct Segment {
     address: u64,
     offset: u64,
     size: u64,
+    /// Whether there is any pointer in it. Texts usually stand in a segment without.
+    has_pointers: bool,
 }
 
 impl Elf {
@@ -81,7 +83,8 @@ impl Elf {
                 let offset = program_header.p_offset(endian).into();
                 let size = program_header.p_filesz(endian).into();
                 bytes::slice(file, offset, size, IN_FILE).map_err(|_| Error::damaged(0, IN_FILE))?;
-                segments.push(Segment { address: program_header.p_vaddr(endian).into(), offset, size });
+                let address = program_header.p_vaddr(endian).into();
+                segments.push(Segment { address, offset, size, has_pointers: false });
             } else if let Some(entries) = program_header.dynamic(endian, file).map_err(damaged)? {
                 dynamic = entries;
             }
@@ -99,6 +102,10 @@ impl Elf {
         if size > 0 {
             let table = this.locate(address, Some(size)).ok_or(Error::damaged(0, RELOCATIONS))?;
             this.relocations = Relocations::read(&this, file, table, with_addend, relative)?;
+        }
+        for index in 0..this.segments.len() {
+            let Segment { address, size, .. } = this.segments[index];
+            this.segments[index].has_pointers = this.has_pointer(file, address, size);
         }
         Ok(this)
     }
@@ -123,17 +130,23 @@ impl Elf {
         (within <= segment.size).then_some((segment, within))
     }
 
+    /// Whether there is a pointer in that range.
+    fn has_pointer(&self, file: &[u8], address: u64, length: u64) -> bool {
+        let next = self.relocations.at_or_after(self, file, address);
+        next.is_some_and(|(slot, _)| slot < address.saturating_add(length))
+    }
+
     /// `length` bytes at `address` as they are in the file and in memory.
     ///
     /// Refuses a range with a pointer in it, since memory would hold something else there.
     pub(crate) fn plain<'a>(&self, file: &'a [u8], address: u64, length: u64) -> Result<&'a [u8]> {
         let offset = self.offset_of(address, length).ok_or(Error::damaged(address, IN_SEGMENT))?;
         let slice = bytes::slice(file, offset, length, IN_SEGMENT)?;
-        let next = self.relocations.at_or_after(self, file, address);
-        match next {
-            Some((slot, _)) if slot < address.saturating_add(length) => Err(Error::damaged(offset, PLAIN)),
-            _ => Ok(slice),
+        let may_have_one = self.segment_of(address).is_none_or(|(segment, _)| segment.has_pointers);
+        if may_have_one && self.has_pointer(file, address, length) {
+            return Err(Error::damaged(offset, PLAIN));
         }
+        Ok(slice)
     }
 
     /// The NUL-terminated string at `address`, without its NUL.

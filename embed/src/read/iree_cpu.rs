@@ -242,9 +242,14 @@ impl Reader for Library {
     fn source<'a>(&'a self, image: &'a [u8], source: usize) -> Result<RawSource<'a>> {
         let word = self.memory.word();
         let at = self.record(self.tables.source_table, source, self.tables.sources, 4 * word)?;
-        let path = self.memory.text(image, at, at + word)?;
         let text = self.memory.text(image, at + 2 * word, at + 3 * word)?;
-        Ok(RawSource { path, text: Text::Plain(text) })
+        Ok(RawSource { path: self.memory.text(image, at, at + word)?, text: Text::Plain(text) })
+    }
+
+    fn source_path<'a>(&'a self, image: &'a [u8], source: usize) -> Result<&'a [u8]> {
+        let word = self.memory.word();
+        let at = self.record(self.tables.source_table, source, self.tables.sources, 4 * word)?;
+        self.memory.text(image, at, at + word)
     }
 
     fn cpu_library(&self) -> Option<CpuLibrary> {

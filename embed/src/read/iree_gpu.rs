@@ -148,4 +148,10 @@ impl Reader for Executable {
             Ok(RawSource { path, text: Text::Plain(source.bytes(SOURCE_TEXT)?.unwrap_or_default()) })
         })
     }
+    fn source_path<'a>(&'a self, image: &'a [u8], source: usize) -> Result<&'a [u8]> {
+        self.read(image, |root| {
+            let source = root.tables(self.kind.sources)?.get(source)?;
+            Ok(source.bytes(SOURCE_PATH)?.unwrap_or_default())
+        })
+    }
 }

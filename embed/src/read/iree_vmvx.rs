@@ -54,4 +54,7 @@ impl Reader for Program {
     fn source<'a>(&'a self, _image: &'a [u8], _source: usize) -> Result<RawSource<'a>> {
         Err(Error::damaged(0, NOTHING))
     }
+    fn source_path<'a>(&'a self, _image: &'a [u8], _source: usize) -> Result<&'a [u8]> {
+        Err(Error::damaged(0, NOTHING))
+    }
 }

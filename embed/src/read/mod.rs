@@ -69,6 +69,9 @@ pub(crate) trait Reader: Send + Sync {
     /// Must not read the text's bytes, only find them.
     fn source<'a>(&'a self, image: &'a [u8], source: usize) -> Result<RawSource<'a>>;
 
+    /// The path alone, for look-ups.
+    fn source_path<'a>(&'a self, image: &'a [u8], source: usize) -> Result<&'a [u8]>;
+
     fn cpu_library(&self) -> Option<CpuLibrary> {
         None
     }

@@ -81,7 +81,7 @@ impl Relocations {
     fn slot(&self, elf: &Elf, file: &[u8], index: usize) -> Option<u64> {
         match &self.sorted {
             Some(sorted) => sorted.get(index).map(|(slot, _)| *slot),
-            None => self.kind_and_slot(elf, file, index).ok().map(|(_, slot)| slot),
+            None => word(elf, file, self.entry_offset(elf, index)).ok(),
         }
     }
 

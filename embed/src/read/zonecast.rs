@@ -200,4 +200,7 @@ impl Reader for Table {
         };
         Ok(RawSource { path: string(table, at + source::PATH, STRING)?, text })
     }
+    fn source_path<'a>(&'a self, table: &'a [u8], source: usize) -> Result<&'a [u8]> {
+        string(table, self.sources.record(source, source::SIZE)? + source::PATH, STRING)
+    }
 }

@@ -145,6 +145,12 @@ impl Class {
             return Err(Error::damaged(at, "section names that are not loaded"));
         }
         let names = bytes::slice(file, get(header, self.offset)?, get(header, self.size)?, "section names")?;
+        for header in sections.chunks_exact(self.header_size as usize) {
+            // Another name outside would be inside the longer names, and could become this section's.
+            if get(header, self.name)? >= names.len().max(1) as u64 {
+                return Err(Error::damaged(at, "section names"));
+            }
+        }
         Ok((sections, names_index, names.to_vec()))
     }
 }
