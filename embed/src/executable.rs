@@ -136,6 +136,22 @@ impl Executable {
         Ok(Self { storage, name: name.to_owned(), path: None, stamp: None, found, unreadable: Vec::new() })
     }
 
+    /// An executable with nothing in it, for programs that have none to show.
+    ///
+    /// ```
+    /// assert_eq!(zonecast_embed::Executable::empty("none").images().len(), 0);
+    /// ```
+    pub fn empty(name: &str) -> Self {
+        Self {
+            storage: Storage::Memory(Cow::Borrowed(&[])),
+            name: name.to_owned(),
+            path: None,
+            stamp: None,
+            found: Vec::new(),
+            unreadable: Vec::new(),
+        }
+    }
+
     fn read(storage: Storage, name: String) -> Result<Self, Error> {
         let read::Contents { found, unreadable } = read::contents(storage.bytes())?;
         Ok(Self { storage, name, path: None, stamp: None, found, unreadable })

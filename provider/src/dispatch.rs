@@ -33,7 +33,7 @@ impl Default for Stage<'_> {
 
 /// The dispatch sites of a module, at the default [`Stage`].
 ///
-/// See [`sources::register`](crate::sources::register) for an example.
+/// See [`sources::open`](crate::sources::open) for an example.
 #[must_use]
 pub fn sites(module: &Module) -> Sites {
     sites_at(module, Stage::default())
@@ -47,12 +47,13 @@ pub fn sites(module: &Module) -> Sites {
 /// module's own file at line 0.
 ///
 /// ```
-/// use zonecast::{dispatch, embed::Executable, sources};
+/// use zonecast::{dispatch, sources};
 ///
-/// # let bytes = include_bytes!("../../embed/tests/data/iree/mlp.cpu.g3.vmfb");
-/// let module = sources::register(Executable::from_bytes(&bytes[..], "mlp")?);
-/// let sites = dispatch::sites_at(&module, dispatch::Stage::Original);
-/// assert_eq!(sites.iter().count(), 3);
+/// # let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../embed/tests/data/iree/mlp.cpu.g3.vmfb");
+/// let module = sources::open(model)?;
+/// for site in dispatch::sites_at(&module, dispatch::Stage::Original).iter() {
+///     println!("{site:?}");
+/// }
 /// # Ok::<(), zonecast::embed::Error>(())
 /// ```
 #[must_use]
@@ -115,6 +116,12 @@ impl Sites {
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&Site> {
         self.iter().find(|site| site.name() == name)
+    }
+
+    /// Begins a zone for one dispatch of the kernel of this name: at its site, or merely with its name
+    /// if there is none. To dispatch often, keep the [`Site`].
+    pub fn zone(&self, name: &str) -> Zone {
+        self.named(name).map_or_else(|| crate::zone!(name = name), Site::zone)
     }
 
     /// All sites, image after image.

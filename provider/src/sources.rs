@@ -1,6 +1,6 @@
 //! Source texts: which executables carry which, and the text of a path when somebody asks.
 //!
-//! [`register`] keeps an executable's handle and reads none of its texts. A path becomes known when
+//! [`open`] and [`register`] keep an executable's handle and read none of its texts. A path becomes known when
 //! a location names it ([`dispatch::sites`](crate::dispatch::sites) does that for kernels) or when
 //! [`publish`] says so. When a viewer meets such a location it asks for the path once, and the text
 //! is answered straight from the mapped file.
@@ -19,9 +19,10 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::Arc;
 
-use zonecast_embed::Executable;
+use zonecast_embed::{Error, Executable};
 
 use crate::select::provider;
 use crate::select::state::registry::{self, Registered, TextBytes};
@@ -29,19 +30,31 @@ use crate::select::state::registry::{self, Registered, TextBytes};
 /// How many bytes of text are kept in all for modules that were unloaded.
 pub const KEPT_BYTES: usize = 64 << 20;
 
-/// Makes the texts of an executable known, for as long as the guard lives. Copies nothing.
+/// Opens a file and makes its texts known, for as long as the guard lives. Copies nothing.
+///
+/// Without a provider nothing is opened: the module is empty, and so are its sites.
+///
+/// # Errors
+///
+/// If the file cannot be read; see [`Executable::open`].
 ///
 /// ```
-/// use zonecast::{dispatch, embed::Executable, sources};
+/// use zonecast::{dispatch, sources};
 ///
-/// # let bytes = include_bytes!("../../embed/tests/data/iree/many.cpu.g3.vmfb");
-/// let executable = Executable::from_bytes(&bytes[..], "many")?;
-/// let module = sources::register(executable);
+/// # let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../embed/tests/data/iree/many.cpu.g3.vmfb");
+/// let module = sources::open(model)?;
 /// let sites = dispatch::sites(&module);
-/// let site = sites.named("f11_dispatch_0_elementwise_240_f32").unwrap();
-/// let _zone = site.zone();
+/// let _zone = sites.zone("f11_dispatch_0_elementwise_240_f32");
 /// # Ok::<(), zonecast::embed::Error>(())
 /// ```
+pub fn open(path: impl AsRef<Path>) -> Result<Module, Error> {
+    registry::open(path.as_ref()).map(register)
+}
+
+/// Makes the texts of an executable that is open already known, as [`open`] does.
+///
+/// Which formats can be read is up to the features of `zonecast-embed`. Builds with a provider have
+/// them; for one without, say which you need.
 pub fn register(executable: impl Into<Arc<Executable>>) -> Module {
     let module = Module(Registered::new(executable.into()));
     provider!(|p| p.sources_ready());

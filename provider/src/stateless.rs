@@ -20,9 +20,10 @@ pub(crate) mod intern {
 
 pub(crate) mod registry {
     use std::borrow::Cow;
+    use std::path::Path;
     use std::sync::Arc;
 
-    use zonecast_embed::Executable;
+    use zonecast_embed::{Error, Executable};
 
     use crate::sources::Text;
 
@@ -56,6 +57,11 @@ pub(crate) mod registry {
             let Self::Owned(text) = self;
             text
         }
+    }
+
+    #[inline(always)]
+    pub(crate) fn open(path: &Path) -> Result<Executable, Error> {
+        Ok(Executable::empty(&path.to_string_lossy()))
     }
 
     #[inline(always)]

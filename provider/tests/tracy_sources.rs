@@ -60,6 +60,19 @@ fn each_kernel_of_three_modules_has_its_own_text() {
 }
 
 #[test]
+fn a_kernel_is_found_by_name_and_one_that_is_not_listed_keeps_its_name() {
+    let capture = child::capture(|| {
+        let _session = zonecast::start();
+        wait_for_server();
+        let (_module, sites) = register("scale.cpu.g3");
+        drop(sites.zone("scale_dispatch_0_elementwise_256_f32"));
+        drop(sites.zone("nobody"));
+    });
+    assert_seen(&capture, "scale.cpu.g3", str::to_owned);
+    capture.zones().named("nobody").one();
+}
+
+#[test]
 fn equal_paths_of_two_modules_have_two_texts() {
     let capture = child::capture(|| {
         let _session = zonecast::start();

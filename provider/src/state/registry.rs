@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::Hasher;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use hashbrown::HashMap;
 use parking_lot::{Mutex, RwLock};
-use zonecast_embed::Executable;
+use zonecast_embed::{Error, Executable};
 
 use crate::say::say_once;
 use crate::sources::{KEPT_BYTES, Text};
@@ -118,6 +119,11 @@ impl TextBytes {
             Self::Mapped(text) => text.text(),
         }
     }
+}
+
+/// See [`open`](crate::sources::open).
+pub(crate) fn open(path: &Path) -> Result<Executable, Error> {
+    Executable::open(path)
 }
 
 /// See [`publish`](crate::sources::publish).
