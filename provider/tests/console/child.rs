@@ -30,6 +30,7 @@ impl Child {
         }
         command.env("ZONECAST_PROVIDER", "console").env("ZONECAST_CONSOLE", console);
         command.env("ZONECAST_FILE", &file).env(super::programs::WHICH, program);
+        end_when_asked(&mut command);
         Self { command, file, _folder: folder }
     }
 
@@ -49,6 +50,20 @@ impl Child {
         let done = self.end();
         assert!(done.output.status.success(), "{:?}\n{}", done.output.status, done.said());
         done
+    }
+}
+
+/// Lets signals end the process. A shell's background jobs, and what they start, ignore Ctrl-C.
+fn end_when_asked(command: &mut Command) {
+    #[cfg(unix)]
+    // SAFETY: `signal` may be called between fork and exec, and nothing else is.
+    unsafe {
+        std::os::unix::process::CommandExt::pre_exec(command, || {
+            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            Ok(())
+        });
     }
 }
 
