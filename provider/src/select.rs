@@ -102,6 +102,7 @@ pub(crate) use at_start::decide;
 
 #[cfg(any(feature = "custom", all(feature = "tracy", feature = "console")))]
 mod at_start {
+    use core::cell::Cell;
     use core::sync::atomic::{AtomicU8, Ordering};
 
     use super::Choice;
@@ -142,7 +143,14 @@ mod at_start {
     #[cold]
     #[inline(never)]
     fn first_call() -> Choice {
-        decide(wanted())
+        thread_local!(static IS_CHOOSING: Cell<bool> = const { Cell::new(false) });
+        // Reading the environment takes memory: the calls of an allocator that is traced are left out.
+        if IS_CHOOSING.replace(true) {
+            return Choice::Null;
+        }
+        let choice = decide(wanted());
+        IS_CHOOSING.set(false);
+        choice
     }
 
     fn wanted() -> Choice {
