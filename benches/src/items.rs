@@ -138,14 +138,14 @@ pub static ITEMS: &[Item] = &[
 pub struct Comparison {
     /// The items, by name. They are in the last one's program, where the first one has its like.
     pub items: &'static [&'static str],
-    /// How often a loop runs in each of its turns.
+    /// How often a loop runs in each of its turns: few enough that a turn seldom loses the processor.
     pub runs: u64,
     /// Whether a profiler drains meanwhile.
     pub drained: bool,
 }
 
-const ZONES: u64 = 20_000;
-const LINES: u64 = 2_000;
+const ZONES: u64 = 5_000;
+const LINES: u64 = 1_000;
 
 /// All comparisons.
 #[rustfmt::skip]
@@ -156,7 +156,7 @@ pub static COMPARISONS: &[Comparison] = &[
         "tracy-raw-message", "tracy-plot", "tracy-raw-plot", "tracy-span-peer",
     ] },
     // Fewer, since each of its spans brings strings that have to be drained.
-    Comparison { runs: ZONES / 10, drained: true, items: &["tracy-raw", "tracing-tracy-peer"] },
+    Comparison { runs: ZONES / 5, drained: true, items: &["tracy-raw", "tracing-tracy-peer"] },
     Comparison { runs: ZONES, drained: true, items: &["tracy-raw", "puffin-peer", "fastrace-peer", "profiling-off-peer"] },
     Comparison { runs: ZONES, drained: true, items: &["tracy-raw", "profiling-tracy-peer"] },
     Comparison { runs: ZONES, drained: false, items: &["tracy-raw-ondemand-off", "tracy-zone-ondemand-off"] },

@@ -86,7 +86,7 @@ fn run(loops: &[Loop], arguments: &[String]) -> Result<(), String> {
 }
 
 /// Between two runs, for whoever drains to catch up.
-const PAUSE: Duration = Duration::from_millis(20);
+const PAUSE: Duration = Duration::from_millis(10);
 
 fn take_turns(loops: &[Loop], rounds: u64, n: u64) {
     let mut ratios = vec![Vec::new(); loops.len()];

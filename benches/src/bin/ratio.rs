@@ -17,7 +17,7 @@ struct Arguments {
     /// Only the comparisons that have one of these items in them; all unless said.
     names: Vec<String>,
     /// How many rounds a comparison has.
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
 }
 
