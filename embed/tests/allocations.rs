@@ -53,6 +53,24 @@ fn opening_allocates_by_the_number_of_images() {
 }
 
 #[test]
+fn opening_a_table_allocates_the_same_for_any_number_of_sources() {
+    let table = |sources: usize| {
+        let mut table = zonecast_embed::table::TableBuilder::new();
+        for source in 0..sources {
+            table.source(format!("{source:04}.mlir"), format!("func @f{source}\n")).unwrap();
+        }
+        &*table.build().unwrap().leak()
+    };
+    let (one, with_one) = open(table(1));
+    let (many, with_many) = open(table(1000));
+    assert_eq!((one.image(0).unwrap().sources().len(), many.image(0).unwrap().sources().len()), (1, 1000));
+    assert_eq!(with_one, with_many);
+    assert!(with_many <= 4, "{with_many} allocations");
+    let (text, allocations) = count(|| many.image(0).unwrap().sources().find("0777.mlir"));
+    assert_eq!((text, allocations), (Some(&b"func @f777\n"[..]), 0));
+}
+
+#[test]
 fn reading_allocates_nothing() {
     let (executable, _) = open(include_bytes!("data/iree/many.cpu.g3.vmfb"));
     let ((), allocations) = count(|| {

@@ -164,6 +164,13 @@ pub(crate) fn is_table(bytes: &[u8]) -> bool {
     zonecast::Table::new(bytes).is_ok() && zonecast::size(bytes).is_ok_and(|size| size == bytes.len() as u64)
 }
 
+/// Whether the ELF file has a section of tables that begins there.
+#[cfg(feature = "elf")]
+pub(crate) fn has_table_at(file: &[u8], offset: u64) -> bool {
+    let begins_there = |region: &elf_tables::Region| matches!(region, elf_tables::Region::Section(place) if place.start as u64 == offset);
+    elf_tables::regions(file).is_ok_and(|regions| regions.iter().any(begins_there))
+}
+
 /// Whether the file ends in something that is found from its end.
 #[cfg(feature = "elf")]
 pub(crate) fn has_footer(_file: &[u8]) -> bool {

@@ -11,6 +11,7 @@ use crate::{Error, read};
 
 const SECTION: &[u8] = b".zonecast\0";
 const SHT_PROGBITS: u64 = 1;
+const SHT_STRTAB: u64 = 3;
 const SHF_ALLOC: u64 = 2;
 /// From this number of sections on, the count is kept elsewhere.
 const MOST_SECTIONS: u64 = 0xff00;
@@ -95,8 +96,8 @@ pub fn attach(file: &[u8], table: &[u8]) -> Result<Vec<u8>, TableError> {
 
 impl Class {
     fn attach(&self, file: &[u8], table: &[u8]) -> Result<Vec<u8>, TableError> {
-        let sections = self.sections(file).map_err(|_| TableError::File("its section headers are damaged"));
-        let (mut sections, names_index, mut names) = sections?;
+        let damaged = TableError::File("its section headers are damaged");
+        let Ok((mut sections, names_index, mut names)) = self.sections(file) else { return Err(damaged) };
         if sections.len() as u64 / self.header_size + 1 >= MOST_SECTIONS {
             return Err(TableError::File("it has as many sections as an ELF file can have"));
         }
@@ -128,7 +129,8 @@ impl Class {
         set(&mut out, self.section_size, self.header_size);
         set(&mut out, self.section_count, sections.len() as u64 / self.header_size);
         set(&mut out, self.names_index, names_index);
-        Ok(out)
+        // Whatever else may be wrong with the file must not be found out when somebody misses the table.
+        if read::has_table_at(&out, table_at) { Ok(out) } else { Err(damaged) }
     }
 
     /// All section headers, the index of the one for the names, and the names.
@@ -141,8 +143,8 @@ impl Class {
         }
         let sections = bytes::slice(file, at, count * self.header_size, "section headers")?.to_vec();
         let header = &sections[(names_index * self.header_size) as usize..];
-        if get(header, self.flags)? & SHF_ALLOC != 0 {
-            return Err(Error::damaged(at, "section names that are not loaded"));
+        if get(header, self.kind)? != SHT_STRTAB || get(header, self.flags)? & SHF_ALLOC != 0 {
+            return Err(Error::damaged(at, "section names, which are not loaded"));
         }
         let names = bytes::slice(file, get(header, self.offset)?, get(header, self.size)?, "section names")?;
         for header in sections.chunks_exact(self.header_size as usize) {

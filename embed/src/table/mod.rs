@@ -39,6 +39,7 @@
 mod attach;
 mod builder;
 pub(crate) mod layout;
+mod located;
 
 use std::fmt;
 
@@ -88,6 +89,7 @@ impl<const SIZE: usize> Note<SIZE> {
 #[cfg(feature = "elf")]
 pub use self::attach::attach;
 pub use self::builder::{Export, TableBuilder};
+pub use self::located::{Skipped, SkippedReason};
 
 /// Why a table cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq)]

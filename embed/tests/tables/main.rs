@@ -5,6 +5,7 @@ mod attached;
 #[cfg(feature = "elf")]
 mod c;
 mod damaged;
+mod located;
 #[cfg(feature = "elf")]
 mod program;
 mod written;
