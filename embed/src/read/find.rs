@@ -129,23 +129,26 @@ impl Finder<'_> {
             return self.take_tables(range);
         }
         #[cfg(feature = "iree")]
-        if iree_module::is(bytes) && depth > 0 {
+        if iree_debug_block::is(bytes) {
+            let library = iree_debug_block::library(bytes).map_err(in_file)?;
+            return self.look_inside([Ok(library)].into_iter(), range.start, depth);
+        }
+        // Before those whose marks are not at the very beginning, where an ELF file may have anything.
+        #[cfg(feature = "elf")]
+        if elf_tables::is(bytes) {
+            return self.look_at_elf(range);
+        }
+        #[cfg(feature = "iree")]
+        if fatelf::is(bytes) {
+            return self.look_inside(fatelf::parts(bytes).map_err(in_file)?, range.start, depth);
+        } else if iree_gpu::is(bytes) {
+            return self.take(iree_gpu::Executable::new(bytes).map_err(in_file)?, range);
+        } else if iree_module::is(bytes) && depth > 0 {
             // IREE puts a module into a module only as an executable for its bytecode interpreter.
             return self.take(iree_vmvx::Program::new(bytes).map_err(in_file)?, range);
         } else if iree_module::is(bytes) {
             let segments = iree_module::Segments::new(bytes).map_err(in_file)?;
             return self.look_inside(segments, range.start, depth);
-        } else if iree_gpu::is(bytes) {
-            return self.take(iree_gpu::Executable::new(bytes).map_err(in_file)?, range);
-        } else if iree_debug_block::is(bytes) {
-            let library = iree_debug_block::library(bytes).map_err(in_file)?;
-            return self.look_inside([Ok(library)].into_iter(), range.start, depth);
-        } else if fatelf::is(bytes) {
-            return self.look_inside(fatelf::parts(bytes).map_err(in_file)?, range.start, depth);
-        }
-        #[cfg(feature = "elf")]
-        if elf_tables::is(bytes) {
-            return self.look_at_elf(range);
         }
         let _ = depth;
         Err(in_file(Error::unknown(bytes)))
