@@ -65,7 +65,7 @@ fn a_kernel_is_found_by_name_and_one_that_is_not_listed_keeps_its_name() {
         let _session = zonecast::start();
         wait_for_server();
         let (_module, sites) = register("scale.cpu.g3");
-        drop(sites.zone("scale_dispatch_0_elementwise_256_f32"));
+        drop(sites.zone("scale_dispatch_0_elementwise_1024_f32"));
         drop(sites.zone("nobody"));
     });
     assert_seen(&capture, "scale.cpu.g3", str::to_owned);
