@@ -1,15 +1,19 @@
 //! Every call, through criterion: `cargo bench -p zonecast-benches --features console`, or
 //! `tracy`, `tracy-on-demand`, `null`.
 //!
+//! The console writes nowhere, unless `ZONECAST_FILE` says where.
+//!
 //! The times are short on purpose: Tracy keeps what nobody fetches, some hundred megabytes a second.
 //! A profiler may be connected meanwhile.
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use zonecast::{
-    Fiber, Frame, Location, LocationParts, Name, Pool, Severity, Zone, frame_mark, function_zone, location,
-    lock, message, name, plot, zone, zone_text,
+    Fiber, Frame, FrameImage, Lane, Location, LocationParts, Name, Pool, Severity, Time, TracedAllocator,
+    Zone, frame_mark, function_zone, location, lock, message, name, plot, zone, zone_text,
 };
 
 const PROVIDER: &str = if cfg!(feature = "tracy-on-demand") {
@@ -21,6 +25,13 @@ const PROVIDER: &str = if cfg!(feature = "tracy-on-demand") {
 } else {
     "null"
 };
+
+const NOWHERE: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
+
+fn start(_: &mut Criterion) {
+    // The session is over when the process is.
+    std::mem::forget(zonecast::start_with(&[("ZONECAST_FILE", NOWHERE)]));
+}
 
 fn zones(c: &mut Criterion) {
     let mut group = c.benchmark_group(format!("{PROVIDER}/zone"));
@@ -40,6 +51,13 @@ fn zones(c: &mut Criterion) {
         let mut zone = zone!("zone");
         b.iter(|| zone.switch(location!("next")));
     });
+    group.bench_function("on a lane", |b| {
+        let mut lane = Lane::new("decoder");
+        b.iter(|| {
+            let start = Time::now();
+            lane.zone_at(location!("frame"), start, Time::now());
+        });
+    });
 }
 
 fn events(c: &mut Criterion) {
@@ -55,6 +73,11 @@ fn events(c: &mut Criterion) {
     group.bench_function("frame/mark", |b| b.iter(|| frame_mark!()));
     group.bench_function("frame/named", |b| b.iter(|| frame_mark!("step")));
     group.bench_function("frame/with gaps", |b| b.iter(|| Frame::begin(name!("decode"))));
+    let pixels = [0; 16 * 16 * 4];
+    let image = FrameImage { pixels: &pixels, width: 16, height: 16, age: 0, flipped: false };
+    group.bench_function("frame/image", |b| b.iter(|| zonecast::frame_image(image)));
+    group.bench_function("thread name", |b| b.iter(|| zonecast::set_thread_name("worker 3")));
+    group.bench_function("app info", |b| b.iter(|| zonecast::app_info("model 3")));
     group.bench_function("is connected", |b| b.iter(zonecast::is_connected));
 }
 
@@ -68,6 +91,12 @@ fn resources(c: &mut Criterion) {
             });
         });
     }
+    let traced = TracedAllocator::new(System, Pool::MAIN);
+    let layout = Layout::new::<[u64; 8]>();
+    group.bench_function("memory/allocator", |b| {
+        // SAFETY: the layout has a size, and each block is given back once, with that layout.
+        b.iter(|| unsafe { traced.dealloc(black_box(traced.alloc(layout)), layout) });
+    });
     let queue = lock!("queue");
     group.bench_function("lock", |b| {
         b.iter(|| {
@@ -92,6 +121,6 @@ criterion_group! {
         .warm_up_time(Duration::from_millis(20))
         .measurement_time(Duration::from_millis(80))
         .without_plots();
-    targets = zones, events, resources
+    targets = start, zones, events, resources
 }
 criterion_main!(calls);
