@@ -287,3 +287,30 @@ impl Fingerprint {
         Self { length: text.len(), hash: hasher.finish() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static SCALE: &[u8] = include_bytes!("../../../embed/tests/data/iree/scale.cpu.g3.vmfb");
+
+    /// Small enough for Miri.
+    #[test]
+    fn a_text_is_borrowed_while_it_is_mapped_and_copied_out_when_it_goes() {
+        let executable = Arc::new(Executable::from_bytes(SCALE, "registry-test").unwrap());
+        let image = executable.image(0).unwrap();
+        let source = image.sources().get(0).unwrap();
+        let (path, expected) = (source.path().to_vec(), source.text().to_vec());
+
+        let registered = Registered::new(executable.clone());
+        let name = registered.claim(0, &path);
+        let borrowed = text(name.as_bytes()).unwrap();
+        assert!(std::ptr::eq(&borrowed[..], source.text()));
+
+        drop(registered);
+        drop(executable);
+        // What was handed out stays, and so does what is asked for now.
+        assert_eq!(borrowed[..], expected);
+        assert_eq!(text(name.as_bytes()).unwrap()[..], expected);
+    }
+}
