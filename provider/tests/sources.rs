@@ -10,6 +10,7 @@ use support::{expected, open, path, sha256};
 use zonecast::dispatch::{self, Sites, Stage};
 use zonecast::embed::Executable;
 use zonecast::sources::{self, Module};
+use zonecast::{Location, LocationParts};
 
 fn register(module: &str) -> (Module, Sites) {
     let module = sources::register(open(module));
@@ -191,6 +192,23 @@ cases! {
         sources::publish("kernel.wgsl", b"second".to_vec());
         assert_eq!(&sources::text(b"kernel.wgsl").unwrap()[..], b"first");
         assert!(sources::text(b"other.wgsl").is_none());
+    }
+
+    locations_past_the_limit_share_one_and_keep_their_names() {
+        let intern = |line| {
+            let file = "limit.mlir";
+            Location::intern(LocationParts { name: "", function: "kernel", file, line, color: 0 })
+        };
+        let limit = u32::try_from(Location::LIMIT).unwrap();
+        (1..limit).for_each(|line| drop(intern(line)));
+        let last = intern(limit);
+        assert_eq!((last.location().line(), last.shared_name()), (limit, None));
+
+        let (one, other) = (intern(limit + 1), intern(limit + 2));
+        assert!(std::ptr::eq(one.location(), other.location()));
+        assert_eq!(one.shared_name(), Some("kernel"));
+        // Those that stood before still stand.
+        assert!(std::ptr::eq(intern(limit).location(), last.location()));
     }
 
     a_text_that_is_too_long_is_cut_around_its_kernel() {
