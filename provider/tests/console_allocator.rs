@@ -48,6 +48,24 @@ fn child() {
         std::hint::black_box(Vec::<u8>::with_capacity(SIZE));
     }
     std::thread::spawn(|| std::hint::black_box(Vec::<u8>::with_capacity(SIZE))).join().unwrap();
+    #[cfg(unix)]
+    in_a_foreign_thread();
+}
+
+/// On a thread that Rust did not make, the library itself allocates when it is asked for its name.
+#[cfg(unix)]
+fn in_a_foreign_thread() {
+    extern "C" fn body(_: *mut libc::c_void) -> *mut libc::c_void {
+        std::hint::black_box(std::thread::current().id());
+        drop(zone!("foreign"));
+        std::ptr::null_mut()
+    }
+    // SAFETY: the thread is waited for; its body is a function of the right shape.
+    unsafe {
+        let mut thread = std::mem::zeroed();
+        assert_eq!(libc::pthread_create(&mut thread, std::ptr::null(), body, std::ptr::null_mut()), 0);
+        libc::pthread_join(thread, std::ptr::null_mut());
+    }
 }
 
 #[test]
@@ -66,7 +84,7 @@ fn allocations_are_shown_once() {
         assert!(output.status.success(), "{console}: {output:?}");
         let text = std::fs::read_to_string(&file).unwrap();
         match console {
-            "summary" => assert!(text.contains("memory taken"), "{text}"),
+            "summary" => assert!(text.contains("memory taken") && text.contains("  foreign  "), "{text}"),
             "text" => assert_eq!(text.matches("size=123456").count(), 101),
             _ => {
                 let sized = |line: &&str| {

@@ -1,7 +1,7 @@
 //! The lines of one thread that are on their way out.
 //!
 //! Only the thread itself appends; it publishes a line by moving `whole` behind it. Whoever holds
-//! the output (see [`output`](super::output)) may write out what lies between `written` and `whole`.
+//! the output (see [`output`]) may write out what lies between `written` and `whole`.
 //! So a line is either not there yet or there to its end, also for a signal handler.
 
 use core::cell::UnsafeCell;

@@ -1,8 +1,4 @@
-//! Lines for programs: one JSON object a line.
-//!
-//! A zone is one object, written when it ends. `time_ns` counts from the line `start`, which says
-//! when that was; a zone's `time_ns` is its beginning. What a thing does not have, its object has no
-//! key for. Texts that are not UTF-8 have U+FFFD in place of what is wrong.
+#![doc = include_str!("json.md")]
 
 use super::config::Format;
 use super::escape::{Style, escape};

@@ -1,6 +1,5 @@
 //! A thread's own part of the console: its open zones, and the lines that it makes of what happens.
 
-use super::buffer::CAPACITY;
 use super::config::{self, Config, Format};
 use super::event::{Begun, Context, Ended, Event};
 use super::fragment::{Fragment, Kind};
@@ -320,8 +319,8 @@ impl Own {
         let context = Context { depth: at, ..self.context(frame.start) };
         let title = begun.name.unwrap_or(frame.location.title().to_bytes());
         // A line that is too long for the buffer would need memory.
-        let is_shown =
-            self.config.filter.shows(title) && context.room(format) + begun.room(format) <= CAPACITY;
+        let is_shown = self.config.filter.shows(title)
+            && context.room(format) + begun.room(format) <= super::buffer::CAPACITY;
         if is_shown {
             write_begun(format, context, begun, thread);
         }

@@ -15,9 +15,9 @@
 //!
 //! # What it writes
 //!
-//! Text is for readers (see `text`), JSON lines are for programs (see `json`), the summary is both,
-//! depending on what it comes with. Every call has its line but these: the call stacks that some
-//! calls ask for, and [`sources_ready`](crate::Provider::sources_ready).
+//! Text is for readers (see `text`), JSON lines are for programs (`json.md` has their keys), the
+//! summary is both, depending on what it comes with. Every call has its line but these: the call
+//! stacks that some calls ask for, and [`sources_ready`](crate::Provider::sources_ready).
 //!
 //! # How it works
 //!
@@ -25,8 +25,9 @@
 //! outermost zone ends; otherwise they go out within 100 ms (`output`). What is the same on all
 //! lines of a location is made once (`fragment`) and found in the thread's own `table`, numbers are
 //! formatted by hand (`pen`). A summary alone keeps no open zones: a zone's beginning travels in its
-//! [`ZoneId`], and its end changes the thread's own `counts` (`tally`). When the program ends, however it ends, `crash` sees to
-//! it that nothing that had ended is lost. SIGKILL alone may take the last 100 ms.
+//! [`ZoneId`], and its end changes the thread's own `counts` (`tally`). When the program ends,
+//! however it ends, `crash` sees to it that nothing that had ended is lost. SIGKILL alone may take
+//! the last 100 ms.
 
 mod buffer;
 mod calls;

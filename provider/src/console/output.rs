@@ -38,6 +38,7 @@ pub(super) const INTERVAL: Duration = Duration::from_millis(50);
 const PATIENCE: u64 = 10_000_000_000;
 
 /// How long a program that was asked to end goes on for the sake of its lines.
+#[cfg(unix)]
 const GRACE: u64 = 1_000_000_000;
 
 /// When that is over; 0 if it was not asked.

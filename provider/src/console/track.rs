@@ -177,6 +177,7 @@ impl Track {
     }
 
     /// The open zones, from the outermost on.
+    #[cfg(any(unix, test))]
     pub(super) fn open(&self) -> &[Frame] {
         &self.frames
     }

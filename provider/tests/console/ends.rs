@@ -173,6 +173,25 @@ mod signals {
     }
 
     #[test]
+    fn a_signal_handler_may_trace() {
+        let done = Child::new("traced_signal_handler", "json,summary").run();
+        let zones = names(&done, "zone");
+        let count = |wanted: &str| zones.iter().filter(|name| *name == wanted).count();
+        assert_eq!((count("outer"), count("inner")), (20_000, 20_000));
+        // Those that came in the middle of a call are left out.
+        assert_eq!(zones.len(), 40_000 + count("handler"));
+        for zone in done.events("zone") {
+            let expected = match zone["name"].as_str().unwrap() {
+                "outer" => (zone["text"].as_str(), zone["value"].as_u64()) == (None, Some(1)),
+                "inner" => (zone["text"].as_str(), zone["value"].as_u64()) == (Some("inner's text"), None),
+                // Its text may have come in the middle of a call that was interrupted again.
+                _ => zone["value"].is_null(),
+            };
+            assert!(expected, "{zone}");
+        }
+    }
+
+    #[test]
     fn a_forked_child_repeats_nothing() {
         let done = Child::new("fork", "json,summary").run();
         let mut zones = names(&done, "zone");

@@ -51,6 +51,7 @@ const PROGRAMS: &[(&str, fn())] = &[
     ("renamed_abort", renamed_abort),
     ("flood", flood),
     ("nonblocking", nonblocking),
+    ("traced_signal_handler", traced_signal_handler),
     ("fork", fork),
     ("exit_while_others_trace", exit_while_others_trace),
     ("recovered_faults", recovered_faults),
@@ -415,6 +416,27 @@ fn fault() {
 fn overflow(depth: u64) -> u64 {
     let frame = std::hint::black_box([depth; 64]);
     overflow(depth + 1) + frame[7]
+}
+
+/// A signal handler that traces, in the middle of calls.
+fn traced_signal_handler() {
+    extern "C" fn handler(_: libc::c_int) {
+        let zone = zone!("handler");
+        zone.text("from a handler");
+    }
+    let often = libc::timeval { tv_sec: 0, tv_usec: 200 };
+    let timer = libc::itimerval { it_interval: often, it_value: often };
+    // SAFETY: the handler is of the right shape and traces only; the timer is ours.
+    unsafe {
+        libc::signal(libc::SIGALRM, handler as *const () as usize);
+        libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut());
+    }
+    for _ in 0..20_000 {
+        let outer = zone!("outer");
+        outer.value(1);
+        let inner = zone!("inner");
+        inner.text("inner's text");
+    }
 }
 
 fn fork() {
