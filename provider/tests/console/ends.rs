@@ -209,7 +209,12 @@ mod signals {
     fn programs_end_while_threads_trace() {
         for _ in 0..10 {
             let done = Child::new("exit_while_others_trace", "json").run();
-            assert!(names(&done, "zone").iter().any(|name| name == "main's"));
+            // The process may end in the middle of what another thread writes, so the file's last
+            // line need not be whole; what the thread that ends it had traced is.
+            let written = String::from_utf8_lossy(&done.written);
+            let lines =
+                written.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+            assert!(lines.filter(|line| line["name"] == "main's").count() > 0, "{}", written.len());
         }
     }
 }
