@@ -77,6 +77,8 @@ pub(crate) struct Builder {
     by_fiber: HashMap<u64, ThreadId>,
     memory: memory::MemoryState,
     locks: HashMap<u32, memory::LockState>,
+    /// Sections that have not ended, by their number.
+    sections: HashMap<u32, usize>,
     gpu: gpu::GpuState,
 }
 
@@ -106,6 +108,7 @@ impl Builder {
             by_fiber: HashMap::new(),
             memory: memory::MemoryState::default(),
             locks: HashMap::new(),
+            sections: HashMap::new(),
             gpu: gpu::GpuState::default(),
         }
     }
@@ -341,13 +344,13 @@ impl Builder {
             Item::SectionEnter { time, id, category } => {
                 let text = self.take_text(to);
                 let start = to.welcome.nanoseconds(time);
-                to.tables.sections.push(SectionData { id, category, text, start, end: NEVER });
+                self.sections.insert(id, to.tables.sections.len());
+                to.tables.sections.push(SectionData { category, text, start, end: NEVER });
             }
             Item::SectionLeave { time, id } => {
                 let end = to.welcome.nanoseconds(time);
-                let open = to.tables.sections.iter_mut().rev().find(|s| s.id == id && s.end == NEVER);
-                match open {
-                    Some(section) => section.end = end,
+                match self.sections.remove(&id) {
+                    Some(section) => to.tables.sections[section].end = end,
                     None => to.tables.lose("section ends without a start"),
                 }
             }

@@ -193,7 +193,6 @@ pub(crate) struct FiberRunData {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SectionData {
-    pub(crate) id: u32,
     pub(crate) category: u16,
     pub(crate) text: TextId,
     pub(crate) start: i64,

@@ -127,6 +127,12 @@ impl<'a> Thread<'a> {
         self.data().id
     }
 
+    /// Its place among [`Capture::threads`].
+    #[must_use]
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
     /// Whether it is a fiber.
     #[must_use]
     pub fn is_fiber(&self) -> bool {

@@ -49,7 +49,7 @@ impl<W: Write> Events<'_, W> {
 fn row(capture: &Capture, thread: Thread<'_>) -> (u64, u64) {
     match thread.is_fiber() {
         // Pointers are too large for a thread's number; the order is not.
-        true => (FIBERS, capture.threads().take_while(|other| *other != thread).count() as u64),
+        true => (FIBERS, thread.index() as u64),
         false => (capture.welcome().pid, thread.id()),
     }
 }

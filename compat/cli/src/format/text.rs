@@ -1,5 +1,6 @@
 //! Zones of each thread as an indented list, then those of each GPU context, then messages.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use zonecast_tracy_wire::{Capture, GpuZone, Zone};
@@ -7,14 +8,16 @@ use zonecast_tracy_wire::{Capture, GpuZone, Zone};
 use super::duration;
 
 pub(super) fn write(capture: &Capture, out: &mut impl Write) -> io::Result<()> {
-    for (index, thread) in capture.threads().enumerate() {
-        let mut zones = thread.zones().peekable();
-        if zones.peek().is_none() {
-            continue;
-        }
+    // One pass over the zones, however many threads there are.
+    let mut rows: BTreeMap<usize, Vec<Zone<'_>>> = BTreeMap::new();
+    for zone in capture.zones() {
+        rows.entry(zone.thread().index()).or_default().push(zone);
+    }
+    for (index, zones) in &rows {
+        let thread = zones[0].thread();
         let sort = if thread.is_fiber() { "fiber" } else { "thread" };
         writeln!(out, "{sort} {:?} (number {index})", thread.name())?;
-        zones.try_for_each(|zone| write_zone(&zone, out))?;
+        zones.iter().try_for_each(|zone| write_zone(zone, out))?;
     }
     for context in capture.gpu_contexts() {
         writeln!(

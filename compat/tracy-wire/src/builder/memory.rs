@@ -19,6 +19,8 @@ pub(super) struct LockState {
     index: usize,
     /// Who got it last: a release of an exclusive lock does not say who releases.
     holder: u32,
+    /// The event by which each thread used it last.
+    uses: HashMap<u32, usize>,
 }
 
 impl Builder {
@@ -95,7 +97,8 @@ impl Builder {
                     terminated: NEVER,
                     events: Vec::new(),
                 };
-                self.locks.insert(id, LockState { index: to.tables.locks.len(), holder: 0 });
+                self.locks
+                    .insert(id, LockState { index: to.tables.locks.len(), holder: 0, uses: HashMap::new() });
                 to.tables.locks.push(data);
             }
             Item::LockWait { thread, id, time, shared } => {
@@ -113,9 +116,9 @@ impl Builder {
             }
             Item::LockMark { thread, id, location } => {
                 let location = to.names.location(location);
+                let used = self.locks.get(&id).and_then(|lock| lock.uses.get(&thread)).copied();
                 let Some(lock) = self.lock(id, to) else { return };
-                let used = |e: &&mut LockEvent| e.thread == thread && e.action != LockAction::Release;
-                if let Some(event) = lock.events.iter_mut().rev().find(used) {
+                if let Some(event) = used.and_then(|used| lock.events.get_mut(used)) {
                     event.mark = Some(location);
                 }
             }
@@ -152,7 +155,13 @@ impl Builder {
         self.thread(thread, to);
         let keep = self.keep == Keep::Everything;
         if let Some(lock) = self.lock(id, to).filter(|_| keep) {
+            let place = lock.events.len();
             lock.events.push(LockEvent { time_ns, thread, action, shared, mark: None });
+            if action != LockAction::Release
+                && let Some(state) = self.locks.get_mut(&id)
+            {
+                state.uses.insert(thread, place);
+            }
         }
     }
 }
