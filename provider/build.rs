@@ -5,12 +5,15 @@
 #[path = "build/headers.rs"]
 mod headers;
 #[cfg(feature = "tracy")]
+#[path = "build/layout.rs"]
+mod layout;
+#[cfg(feature = "tracy")]
 #[path = "build/shim.rs"]
 mod shim;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rustc-check-cfg=cfg(tracy_shim)");
+    println!("cargo::rustc-check-cfg=cfg(tracy_shim, tracy_inline)");
     #[cfg(feature = "tracy")]
     shim::build();
 }

@@ -21,6 +21,5 @@ extern "C" {
 
 tracy::Profiler* VARIANT( profiler )() { return &tracy::MANGLED_NAME_BASED_ON_CONFIG( GetProfiler )(); }
 
-// How many events of this thread nobody has taken.
-size_t VARIANT( waiting )() { return tracy::MANGLED_NAME_BASED_ON_CONFIG( GetToken )()->size_approx(); }
+void* VARIANT( queue )() { return tracy::MANGLED_NAME_BASED_ON_CONFIG( GetToken )(); }
 }

@@ -38,6 +38,10 @@ const fn is_function<T>(_: &T) -> bool {
     size_of::<T>() == 0
 }
 
+/// Whether zones are written by `inline`. Compiled for a fitting clock, it is valid with a queue
+/// for each thread, and one that is there as long as the process.
+pub(super) const INLINE: bool = cfg!(tracy_inline) && !FIBERS && !MANUAL_LIFETIME;
+
 /// Whether Tracy can be called now. It cannot before somebody has started a client of manual
 /// lifetime; other clients are there before `main`.
 #[inline(always)]

@@ -4,6 +4,8 @@ use core::cell::Cell;
 
 use tracy_client_sys as sys;
 
+use super::calls::SHARED_ITEM;
+use super::thread::{may_emit_anywhere, may_emit_pair};
 use super::{linked, text};
 use crate::{Location, LockId};
 
@@ -13,12 +15,16 @@ thread_local! {
     static WAITS: Cell<bool> = const { Cell::new(true) };
 }
 
-fn record(lock: LockId) -> Option<*mut sys::__tracy_lockable_context_data> {
-    (lock.0 != 0 && linked::is_up()).then(|| core::ptr::with_exposed_provenance_mut(lock.0 as usize))
+type Record = *mut sys::__tracy_lockable_context_data;
+
+/// Tracy's record, where the lock was recorded and its next event is.
+fn record(lock: LockId) -> Option<Record> {
+    (lock.0 != 0 && may_emit_pair(SHARED_ITEM))
+        .then(|| core::ptr::with_exposed_provenance_mut(lock.0 as usize))
 }
 
 pub(super) fn announce(location: &'static Location) -> LockId {
-    if !linked::is_up() {
+    if !may_emit_pair(SHARED_ITEM) {
         return LockId(0);
     }
     // SAFETY: the client is up; the location lives as long as the program and is laid out as C's.
@@ -65,7 +71,9 @@ pub(super) fn release(lock: LockId) {
 }
 
 pub(super) fn terminate(lock: LockId) {
-    if let Some(record) = record(lock) {
+    // Whatever was dropped: Tracy frees the record.
+    if lock.0 != 0 && may_emit_anywhere(0) {
+        let record: Record = core::ptr::with_exposed_provenance_mut(lock.0 as usize);
         // SAFETY: as for `wait`; the caller does not use the lock again.
         unsafe { sys::___tracy_terminate_lockable_ctx(record) }
     }

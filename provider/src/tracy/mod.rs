@@ -5,35 +5,93 @@
 //! interface lacks.
 //!
 //! * `linked` tells how Tracy was built, which any crate of the program has a say in;
-//! * `zones` and `calls` are the provider's calls, `locks` those that need memory of their own;
+//! * `inline` writes zones, plots and messages into the thread's queue, `c_api` hands them to Tracy
+//!   where that is not valid; `check` proves that it is; `connection` is for zones on demand;
+//! * `thread` knows when a thread may record: not when it, or the process, is about to end;
+//! * `bound` limits what waits for a profiler, `drops` reports what was too much;
+//! * `calls` and `locks` are what goes through Tracy's C interface in every build;
+//! * `lanes` are GPU contexts, `lanes_plain` those of builds without the shim;
 //! * `sources` answers when the profiler asks for a source text;
 //! * `end` waits at the end of a session where `TRACY_NO_EXIT` asks for it;
 //! * `text` cuts texts to what Tracy can carry.
 //!
-//! # What grows while no profiler is connected
+//! # What is as in Tracy itself
 //!
-//! Without the feature `tracy-on-demand` every event from the first on is kept until a profiler
-//! fetches it: 64 to 80 bytes for a zone, twice that with a text.
+//! * A zone that begins while a profiler reconnects can stay open in its trace.
+//! * A child made by `fork` has no client thread: nothing that it records is ever sent, and it must
+//!   leave by `_exit`, since Tracy's destructor would wait for that thread.
+//! * Nothing may be recorded in a signal handler.
+//! * A recycled queue can put a few events on the short-lived thread that had it before.
 
+#[cfg(tracy_shim)]
+mod bound;
+mod c_api;
 mod calls;
+#[cfg(tracy_inline)]
+mod check;
+#[cfg(tracy_inline)]
+mod connection;
+#[cfg(tracy_shim)]
+mod drops;
+#[cfg(tracy_shim)]
 mod end;
+#[cfg(tracy_inline)]
+mod inline;
+mod lanes;
+#[cfg(not(tracy_shim))]
+mod lanes_plain;
 mod linked;
 mod locks;
 #[cfg(tracy_shim)]
 mod shim;
 mod sources;
 mod text;
-mod zones;
+#[cfg(tracy_shim)]
+mod thread;
+#[cfg(not(tracy_shim))]
+#[path = "unguarded.rs"]
+mod thread;
 
-use crate::{FrameImage, Location, LockId, Message, Name, PlotStyle, Provider, ZoneId};
+#[cfg(not(tracy_inline))]
+use c_api as inline;
+
+use crate::{
+    FrameImage, LaneId, LaneInfo, LaneZone, Location, LockId, Message, Name, PlotStyle, Provider, ZoneId,
+};
 
 /// The Tracy client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tracy;
 
+/// Calls the function of this name the way that is valid: known when the program is built.
+macro_rules! cheapest {
+    ($call:ident($($argument:expr),*)) => {
+        if linked::INLINE { inline::$call($($argument),*) } else { c_api::$call($($argument),*) }
+    };
+}
+
 impl Provider for Tracy {
+    fn start(&self) {
+        #[cfg(tracy_shim)]
+        thread::begin();
+    }
+
+    fn flush(&self) {
+        #[cfg(tracy_shim)]
+        if self.is_connected() {
+            drops::report();
+        }
+    }
+
     fn finish(&self) {
-        end::wait_if_asked();
+        #[cfg(tracy_shim)]
+        end::finish();
+    }
+
+    fn limit_memory(&self, bytes: usize) {
+        let _ = bytes;
+        #[cfg(tracy_shim)]
+        bound::set_limit(bytes);
     }
 
     #[inline]
@@ -48,57 +106,62 @@ impl Provider for Tracy {
 
     #[inline(always)]
     fn zone_begin(&self, location: &'static Location) -> ZoneId {
-        zones::begin(location)
+        cheapest!(begin(location))
     }
 
     #[inline]
     fn zone_begin_callstack(&self, location: &'static Location, depth: u32) -> ZoneId {
-        zones::begin_callstack(location, depth)
+        cheapest!(begin_callstack(location, depth))
     }
 
     #[inline(always)]
     fn zone_end(&self, zone: ZoneId) {
-        zones::end(zone);
+        cheapest!(end(zone));
+    }
+
+    #[inline(always)]
+    fn zone_switch(&self, zone: ZoneId, location: &'static Location) -> ZoneId {
+        cheapest!(switch(zone, location))
     }
 
     #[inline]
     fn zone_text(&self, zone: ZoneId, text: &str) {
-        zones::text(zone, text);
+        cheapest!(text(zone, text));
     }
 
     #[inline]
     fn zone_name(&self, zone: ZoneId, name: &str) {
-        zones::name(zone, name);
+        cheapest!(name(zone, name));
     }
 
     #[inline]
     fn zone_value(&self, zone: ZoneId, value: u64) {
-        zones::value(zone, value);
+        cheapest!(value(zone, value));
     }
 
     #[inline]
     fn zone_color(&self, zone: ZoneId, color: u32) {
-        zones::color(zone, color);
+        cheapest!(color(zone, color));
     }
 
     #[inline]
     fn message(&self, message: Message<'_>) {
-        calls::message(message);
+        cheapest!(message(message));
     }
 
     #[inline]
     fn plot_i64(&self, plot: Name, value: i64) {
-        calls::plot_i64(plot, value);
+        cheapest!(plot_i64(plot, value));
     }
 
     #[inline]
     fn plot_f64(&self, plot: Name, value: f64) {
-        calls::plot_f64(plot, value);
+        cheapest!(plot_f64(plot, value));
     }
 
     #[inline]
     fn plot_f32(&self, plot: Name, value: f32) {
-        calls::plot_f32(plot, value);
+        cheapest!(plot_f32(plot, value));
     }
 
     fn plot_style(&self, plot: Name, style: PlotStyle) {
@@ -178,6 +241,21 @@ impl Provider for Tracy {
     #[inline]
     fn fiber_leave(&self) {
         calls::fiber_leave();
+    }
+
+    fn lane_create(&self, lane: LaneInfo<'_>) -> LaneId {
+        lanes::create(lane)
+    }
+
+    fn lane_zones(&self, lane: LaneId, tree: &[LaneZone<'_>]) {
+        // Four events for each zone. A tree is recorded whole or not at all.
+        if thread::may_emit_anywhere(4 * calls::SHARED_ITEM * tree.len()) {
+            lanes::zones(lane, tree);
+        }
+    }
+
+    fn lane_close(&self, lane: LaneId) {
+        lanes::close(lane);
     }
 
     fn thread_name(&self, name: &str) {

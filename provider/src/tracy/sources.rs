@@ -24,9 +24,10 @@ mod without_shim {
 #[cfg(tracy_shim)]
 mod with_shim {
     use core::ffi::c_char;
+    use core::sync::atomic::Ordering;
     use std::panic::catch_unwind;
 
-    use super::super::shim::{Answer, COPY, IS_CONNECTED, PROFILER, REGISTER_SOURCES};
+    use super::super::shim::{ANSWER, Answer, IS_CONNECTED, PROFILER, REGISTER_SOURCES};
     use super::super::{calls, linked};
     use crate::say::say_once;
 
@@ -55,7 +56,7 @@ mod with_shim {
     fn layouts_agree() -> bool {
         let before = calls::is_connected();
         // SAFETY: the client is up (see the caller), and the flag lies within its object.
-        let seen = unsafe { IS_CONNECTED(PROFILER()) } != 0;
+        let seen = unsafe { &*IS_CONNECTED(PROFILER()) }.load(Ordering::Acquire);
         seen == before || seen == calls::is_connected()
     }
 
@@ -73,7 +74,7 @@ mod with_shim {
         };
         if !text.is_empty() && text.len() <= LONGEST {
             // SAFETY: `answer` by this function's contract; `text` is borrowed across the call.
-            unsafe { COPY(answer, text.as_ptr().cast(), text.len()) }
+            unsafe { ANSWER(answer, text.as_ptr().cast(), text.len()) }
         }
     }
 }

@@ -1,0 +1,132 @@
+// What lies in Tracy's profiler object: the callback for source texts, for which Tracy's C
+// interface has no call, and the state of the connection, for which it has none that is cheap.
+//
+// Compiled with and without on-demand, the one switch that moves the object's fields. For this file
+// alone, the object's accessor is one of our own, so that the other switches need no variants here;
+// `accessor.cpp` finds the object.
+#include "client/TracyMangle.hpp"
+#undef MANGLED_NAME_BASED_ON_CONFIG
+#define MANGLED_NAME_BASED_ON_CONFIG( base ) VARIANT( base )
+#include "client/TracyProfiler.hpp"
+#include "common/TracyAlloc.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+using tracy::Profiler;
+
+extern "C" {
+
+// A copy of a text in memory that Tracy may free.
+struct Answer
+{
+    char* text;
+    size_t size;
+};
+
+// Looks a path up and fills the answer by calling answer() on the text it finds, once or never.
+typedef void ( *Lookup )( const char* path, size_t path_size, Answer* answer );
+}
+
+namespace
+{
+Profiler* s_profiler = nullptr;
+Lookup s_lookup = nullptr;
+
+// Tracy stores a callback and its data one after the other, unsynchronised with the thread that
+// reads them: so the data is not used.
+char* Text( void*, const char* path, size_t& size )
+{
+    Answer answer = { nullptr, 0 };
+    if( path && s_lookup ) s_lookup( path, strlen( path ), &answer );
+    size = answer.size;
+    return answer.text;
+}
+
+// An explicit instantiation may name private members: the language's own way to reach a field that
+// is not public, which keeps its place in the object the compiler's affair.
+template<class Key, typename Key::Member member>
+struct Field
+{
+    friend typename Key::Member Find( Key ) { return member; }
+};
+
+struct IsConnected
+{
+    typedef std::atomic<bool> Profiler::*Member;
+    friend Member Find( IsConnected );
+};
+template struct Field<IsConnected, &Profiler::m_isConnected>;
+
+struct SharedQueue
+{
+    typedef tracy::FastVector<tracy::QueueItem> Profiler::*Member;
+    friend Member Find( SharedQueue );
+};
+template struct Field<SharedQueue, &Profiler::m_serialQueue>;
+
+struct SharedLock
+{
+    typedef tracy::TracyMutex Profiler::*Member;
+    friend Member Find( SharedLock );
+};
+template struct Field<SharedLock, &Profiler::m_serialLock>;
+
+#ifdef TRACY_ON_DEMAND
+struct ConnectionId
+{
+    typedef std::atomic<uint64_t> Profiler::*Member;
+    friend Member Find( ConnectionId );
+};
+template struct Field<ConnectionId, &Profiler::m_connectionId>;
+#endif
+}
+
+namespace tracy
+{
+Profiler& VARIANT( GetProfiler )() { return *s_profiler; }
+}
+
+extern "C" {
+
+void VARIANT( register_sources )( Profiler* profiler, Lookup lookup )
+{
+    s_lookup = lookup;
+    s_profiler = profiler;
+    Profiler::SourceCallbackRegister( Text, nullptr );
+}
+
+void VARIANT( answer )( Answer* answer, const char* text, size_t size )
+{
+    answer->text = static_cast<char*>( tracy::tracy_malloc_fast( size ) );
+    if( !answer->text ) return;
+    memcpy( answer->text, text, size );
+    answer->size = size;
+}
+
+const std::atomic<bool>* VARIANT( is_connected )( Profiler* profiler )
+{
+    return &( profiler->*Find( IsConnected() ) );
+}
+
+// How many events of the queue that all threads share nobody has taken.
+size_t VARIANT( shared_waiting )( Profiler* profiler )
+{
+    std::lock_guard<tracy::TracyMutex> lock( profiler->*Find( SharedLock() ) );
+    return ( profiler->*Find( SharedQueue() ) ).size();
+}
+
+// Null without on-demand: there is one connection at most.
+const std::atomic<uint64_t>* VARIANT( connection_id )( Profiler* profiler )
+{
+#ifdef TRACY_ON_DEMAND
+    return &( profiler->*Find( ConnectionId() ) );
+#else
+    (void)profiler;
+    return nullptr;
+#endif
+}
+}
