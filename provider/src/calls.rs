@@ -15,6 +15,20 @@ pub fn is_connected() -> bool {
     provider!(|p| p.is_connected())
 }
 
+/// Bounds what is kept while no profiler has connected, in bytes: 256 MiB unless this or the
+/// environment variable `ZONECAST_MEMORY` (in MiB) says otherwise.
+///
+/// Past it zones are dropped whole and counted; the counts are messages in the trace once a profiler
+/// has come. With more than 64 recording threads it can be exceeded by up to 2 MiB for each of them.
+///
+/// ```
+/// zonecast::limit_memory(64 << 20);
+/// ```
+#[inline]
+pub fn limit_memory(bytes: usize) {
+    provider!(|p| p.limit_memory(bytes));
+}
+
 /// Records a message. See [`message!`](crate::message!).
 #[inline]
 pub fn message(message: Message<'_>) {
@@ -22,6 +36,7 @@ pub fn message(message: Message<'_>) {
 }
 
 /// Records a message made from `arguments`, of a severity and a colour (`0xRRGGBB`, 0 for none).
+#[inline]
 pub fn message_fmt(severity: Severity, color: u32, arguments: fmt::Arguments<'_>) {
     crate::format::with(arguments, |text| message(Message { text, severity, color, callstack: 0 }));
 }

@@ -156,6 +156,12 @@ impl Site {
         self.place.location()
     }
 
+    /// Where it is, for zones that are begun elsewhere.
+    #[must_use]
+    pub const fn place(&self) -> &Interned {
+        &self.place
+    }
+
     /// The text that its zones name, if the module has it.
     #[must_use]
     pub fn source(&self) -> Option<crate::sources::Text> {

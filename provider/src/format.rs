@@ -15,10 +15,16 @@ thread_local! {
 ///
 /// The buffer is taken out while it is used, so a `Display` that traces finds an empty one. A
 /// `Display` that fails leaves the text up to there; a dying thread uses a buffer of its own.
+#[inline]
 pub(crate) fn with(arguments: Arguments<'_>, f: impl FnOnce(&str)) {
-    if let Some(literal) = arguments.as_str() {
-        return f(literal);
+    // Known to the compiler where this is inlined.
+    match arguments.as_str() {
+        Some(literal) => f(literal),
+        None => with_formatted(arguments, f),
     }
+}
+
+fn with_formatted(arguments: Arguments<'_>, f: impl FnOnce(&str)) {
     let mut buffer = BUFFER.try_with(Cell::take).unwrap_or_default();
     buffer.clear();
     let _ = buffer.write_fmt(arguments);

@@ -72,26 +72,23 @@ impl Lane {
     /// ]);
     /// ```
     pub fn zones(&mut self, zones: &mut [LaneZone<'_>]) {
-        self.zones_until(zones, Time::LAST);
-    }
-
-    /// As [`zones`](Self::zones), and nothing ends after `ceiling` unless it would not fit.
-    pub(crate) fn zones_until(&mut self, zones: &mut [LaneZone<'_>], ceiling: Time) {
         let mut rest = zones;
         while !rest.is_empty() {
             let (tree, others) = rest.split_at_mut(tree_len(rest));
             rest = others;
-            self.tree(tree, ceiling);
+            if tree[0].end < self.end {
+                self.left_out += tree.len() as u64;
+            } else {
+                self.tree_until(tree, Time::LAST);
+            }
         }
     }
 
-    fn tree(&mut self, tree: &mut [LaneZone<'_>], ceiling: Time) {
-        if tree[0].end <= self.end {
-            self.left_out += tree.len() as u64;
-            return;
-        }
+    /// Records one tree, which is known to come after all before; nothing of it ends after `ceiling` unless
+    /// there is no room.
+    pub(crate) fn tree_until(&mut self, tree: &mut [LaneZone<'_>], ceiling: Time) {
         self.order.put(tree, self.end, ceiling);
-        self.end = tree[0].end;
+        self.end = tree.first().map_or(self.end, |root| root.end);
         provider!(|p| p.lane_zones(self.id, tree));
     }
 

@@ -9,6 +9,7 @@
 //! * A [`Location`] is made once and never again: see its module for why.
 //! * A [`Lane`] is a timeline that is not a thread, for zones whose times are known afterwards.
 //! * [`raw`] has begins and ends without guards, for bridges from other interfaces.
+//! * [`gpu`] times what runs on GPUs, by pairs of events.
 //! * [`sources`] keeps the texts that executables carry, [`dispatch`] ties each of their kernels to
 //!   its own.
 
@@ -16,6 +17,7 @@ mod calls;
 pub mod dispatch;
 
 mod format;
+pub mod gpu;
 mod lane;
 mod location;
 mod lock;
@@ -34,8 +36,8 @@ mod time;
 mod zone;
 
 pub use calls::{
-    Fiber, Frame, PlotValue, app_info, frame_image, frame_mark, frame_mark_named, is_connected, message,
-    message_fmt, plot_style, set_thread_name,
+    Fiber, Frame, PlotValue, app_info, frame_image, frame_mark, frame_mark_named, is_connected, limit_memory,
+    message, message_fmt, plot_style, set_thread_name,
 };
 pub use lane::Lane;
 pub use location::{Interned, Location, LocationParts};

@@ -158,6 +158,8 @@ pub struct LaneZone<'a> {
     pub launched: Option<(Time, Time)>,
     /// How long it took in nanoseconds by the clock that measured it, such as a GPU's own.
     pub measured_ns: i64,
+    /// By how many nanoseconds start and end may be wrong at most, where clocks had to be compared.
+    pub error_ns: i64,
     /// How many zones it lies in.
     pub depth: u32,
 }
@@ -166,7 +168,16 @@ impl<'a> LaneZone<'a> {
     /// An outermost zone.
     #[must_use]
     pub fn new(location: &'static Location, start: Time, end: Time) -> Self {
-        Self { location, name: None, start, end, launched: None, measured_ns: end - start, depth: 0 }
+        Self {
+            location,
+            name: None,
+            start,
+            end,
+            launched: None,
+            measured_ns: end - start,
+            error_ns: 0,
+            depth: 0,
+        }
     }
 
     /// The same zone, within `depth` others.
@@ -194,6 +205,8 @@ pub trait Provider: Sync {
     fn finish(&self) {
         self.flush();
     }
+    /// Bounds what is kept for a viewer that has not come, in bytes.
+    fn limit_memory(&self, bytes: usize) {}
     /// Whether anybody is watching now.
     fn is_connected(&self) -> bool {
         false

@@ -47,6 +47,11 @@ pub(crate) enum Choice {
     Custom,
 }
 
+/// Whether the provider chosen does anything.
+pub(crate) fn is_recording() -> bool {
+    choice() != Choice::Null
+}
+
 /// Calls `$call` with `$p` as the provider chosen.
 macro_rules! provider {
     (|$p:ident| $call:expr) => {{

@@ -1,7 +1,12 @@
 //! The beginning and the end of a traced run.
 
+use core::time::Duration;
+
 use crate::select::provider;
 use crate::settings;
+
+/// How long the end of a session waits for GPUs.
+const GPU_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Chooses the provider and gets it ready, so that the first zone does not pay for it.
 ///
@@ -45,6 +50,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        crate::gpu::finish(GPU_PATIENCE);
         provider!(|p| p.finish());
     }
 }

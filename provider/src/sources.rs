@@ -72,10 +72,23 @@ impl Module {
         self.0.executable()
     }
 
-    /// Says that a location will name `path` of the executable's image `image`. Returns the name
-    /// under which viewers will find the text: `path` itself, unless another text stands
-    /// there. Non-UTF-8 is replaced.
-    pub(crate) fn claim(&self, image: usize, path: &[u8]) -> String {
+    /// Says that a location names `path` of the executable's image `image`. Returns the name under
+    /// which viewers will find the text: `path` itself, unless another text stands there. Non-UTF-8
+    /// is replaced. Nothing is copied.
+    ///
+    /// [`dispatch::sites`](crate::dispatch::sites) does this for kernels; bridges do it for other
+    /// places that they learn of.
+    ///
+    /// ```
+    /// use zonecast::{embed::Executable, sources};
+    ///
+    /// # let bytes = include_bytes!("../../embed/tests/data/iree/mlp.cpu.g3.vmfb");
+    /// let module = sources::register(Executable::from_bytes(&bytes[..], "mlp")?);
+    /// let path = module.executable().image(0).unwrap().sources().iter().next().unwrap().path().to_vec();
+    /// assert_eq!(module.claim(0, &path).as_bytes(), path);
+    /// # Ok::<(), zonecast::embed::Error>(())
+    /// ```
+    pub fn claim(&self, image: usize, path: &[u8]) -> String {
         self.0.claim(image, path)
     }
 }

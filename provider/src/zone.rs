@@ -79,6 +79,7 @@ impl Zone {
     }
 
     /// Adds a text made from `arguments`.
+    #[inline]
     pub fn text_fmt(&self, arguments: fmt::Arguments<'_>) {
         self.when_recorded(|id| crate::format::with(arguments, |text| provider!(|p| p.zone_text(id, text))));
     }

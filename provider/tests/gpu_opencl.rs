@@ -1,0 +1,269 @@
+//! The collector against a device that is truly asynchronous and has a clock of its own: OpenCL, which
+//! Debian's package pocl-opencl-icd brings to any processor. Skipped, and said, where there is none.
+
+#![cfg(target_os = "linux")]
+
+mod gpu_sim;
+
+use std::collections::HashMap;
+use std::ffi::{c_char, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use libloading::Library;
+use zonecast::gpu::{Collector, Device, Error, Event, Gpu, Status, Stream};
+use zonecast::{LaneKind, Time, location};
+
+use gpu_sim::keeper;
+
+type Handle = *mut c_void;
+
+const PROFILING: u64 = 2;
+const ANY_DEVICE: u64 = 0xffff_ffff;
+const STATUS: u32 = 0x11d3;
+const PROFILING_END: u32 = 0x1283;
+const READ_WRITE: u64 = 1;
+
+/// As many of OpenCL's functions as are used.
+struct OpenCl {
+    _library: Library,
+    create_queue: unsafe extern "C" fn(Handle, Handle, u64, *mut i32) -> Handle,
+    release_queue: unsafe extern "C" fn(Handle) -> i32,
+    marker: unsafe extern "C" fn(Handle, u32, *const Handle, *mut Handle) -> i32,
+    flush: unsafe extern "C" fn(Handle) -> i32,
+    finish: unsafe extern "C" fn(Handle) -> i32,
+    event_info: unsafe extern "C" fn(Handle, u32, usize, *mut c_void, *mut usize) -> i32,
+    profiling_info: unsafe extern "C" fn(Handle, u32, usize, *mut c_void, *mut usize) -> i32,
+    release_event: unsafe extern "C" fn(Handle) -> i32,
+    fill: FillBuffer,
+    context: Handle,
+    device: Handle,
+    buffer: Handle,
+}
+
+type FillBuffer = unsafe extern "C" fn(
+    Handle,
+    Handle,
+    *const c_void,
+    usize,
+    usize,
+    usize,
+    u32,
+    *const Handle,
+    *mut Handle,
+) -> i32;
+
+const BUFFER: usize = 8 << 20;
+
+impl OpenCl {
+    /// The first device of the first platform, if there is one.
+    fn first() -> Option<Self> {
+        // SAFETY: OpenCL's functions have these types; handles are passed on as they are made, and results checked.
+        unsafe {
+            let library = Library::new("libOpenCL.so.1").ok()?;
+            let platforms: unsafe extern "C" fn(u32, *mut Handle, *mut u32) -> i32 =
+                *library.get("clGetPlatformIDs").ok()?;
+            let devices: unsafe extern "C" fn(Handle, u64, u32, *mut Handle, *mut u32) -> i32 =
+                *library.get("clGetDeviceIDs").ok()?;
+            let create_context: unsafe extern "C" fn(
+                *const isize,
+                u32,
+                *const Handle,
+                *const c_char,
+                *mut c_void,
+                *mut i32,
+            ) -> Handle = *library.get("clCreateContext").ok()?;
+            let create_buffer: unsafe extern "C" fn(Handle, u64, usize, *mut c_void, *mut i32) -> Handle =
+                *library.get("clCreateBuffer").ok()?;
+            let (mut platform, mut device, mut error) = (null_mut(), null_mut(), 0);
+            if platforms(1, &mut platform, null_mut()) != 0
+                || devices(platform, ANY_DEVICE, 1, &mut device, null_mut()) != 0
+            {
+                return None;
+            }
+            let context = create_context(null(), 1, &device, null(), null_mut(), &mut error);
+            let buffer = create_buffer(context, READ_WRITE, BUFFER, null_mut(), &mut error);
+            Some(Self {
+                create_queue: *library.get("clCreateCommandQueue").ok()?,
+                release_queue: *library.get("clReleaseCommandQueue").ok()?,
+                marker: *library.get("clEnqueueMarkerWithWaitList").ok()?,
+                flush: *library.get("clFlush").ok()?,
+                finish: *library.get("clFinish").ok()?,
+                event_info: *library.get("clGetEventInfo").ok()?,
+                profiling_info: *library.get("clGetEventProfilingInfo").ok()?,
+                release_event: *library.get("clReleaseEvent").ok()?,
+                fill: *library.get("clEnqueueFillBuffer").ok()?,
+                context,
+                device,
+                buffer,
+                _library: library,
+            })
+        }
+    }
+}
+
+fn checked(call: &'static str, code: i32) -> Result<(), Error> {
+    if code == 0 { Ok(()) } else { Err(Error::call(call, code as u32, "OpenCL's own")) }
+}
+
+/// The device. OpenCL's events are made by recording, so ours are numbers for the last one recorded.
+#[derive(Clone)]
+struct Queues(Arc<Shared>);
+
+struct Shared {
+    cl: OpenCl,
+    events: Mutex<HashMap<usize, Handle>>,
+    next: AtomicUsize,
+    pending: AtomicU64,
+}
+
+// SAFETY: OpenCL's objects may be used on any thread.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Queues {
+    fn time(&self, event: Event) -> Result<i64, Error> {
+        let handle = self.0.events.lock().unwrap()[&(event.0 as usize)];
+        let mut time = 0_u64;
+        // SAFETY: the event is alive; it writes 8 bytes.
+        let code = unsafe {
+            (self.0.cl.profiling_info)(handle, PROFILING_END, 8, (&raw mut time).cast(), null_mut())
+        };
+        checked("clGetEventProfilingInfo", code)?;
+        Ok(time as i64)
+    }
+
+    fn work(&self, stream: Stream, bytes: usize) {
+        let pattern = 7_u8;
+        let cl = &self.0.cl;
+        // SAFETY: queue and buffer are alive, and the buffer is that large.
+        let code = unsafe {
+            (cl.fill)(stream.0, cl.buffer, (&raw const pattern).cast(), 1, 0, bytes, 0, null(), null_mut())
+        };
+        assert_eq!(code, 0);
+    }
+}
+
+impl Device for Queues {
+    fn name(&self) -> String {
+        "OpenCL".into()
+    }
+
+    fn kind(&self) -> LaneKind {
+        LaneKind::OpenCl
+    }
+
+    fn create_event(&self) -> Result<Event, Error> {
+        Ok(Event(self.0.next.fetch_add(1, Ordering::Relaxed) as Handle))
+    }
+
+    unsafe fn destroy_event(&self, event: Event) {
+        if let Some(handle) = self.0.events.lock().unwrap().remove(&(event.0 as usize)) {
+            // SAFETY: the event is alive, and nobody else has it.
+            unsafe { (self.0.cl.release_event)(handle) };
+        }
+    }
+
+    unsafe fn record(&self, event: Event, stream: Stream) -> Result<(), Error> {
+        let mut handle = null_mut();
+        // SAFETY: the queue is alive; it writes one handle.
+        checked("clEnqueueMarkerWithWaitList", unsafe {
+            (self.0.cl.marker)(stream.0, 0, null(), &mut handle)
+        })?;
+        // SAFETY: as above.
+        checked("clFlush", unsafe { (self.0.cl.flush)(stream.0) })?;
+        if let Some(old) = self.0.events.lock().unwrap().insert(event.0 as usize, handle) {
+            // SAFETY: the event is alive, and nobody else has it.
+            unsafe { (self.0.cl.release_event)(old) };
+        }
+        Ok(())
+    }
+
+    unsafe fn query(&self, event: Event) -> Result<Status, Error> {
+        let handle = self.0.events.lock().unwrap()[&(event.0 as usize)];
+        let mut status = 0_i32;
+        // SAFETY: the event is alive; it writes 4 bytes.
+        let code = unsafe { (self.0.cl.event_info)(handle, STATUS, 4, (&raw mut status).cast(), null_mut()) };
+        checked("clGetEventInfo", code)?;
+        match status {
+            0 => Ok(Status::Done),
+            1.. => {
+                self.0.pending.fetch_add(1, Ordering::Relaxed);
+                Ok(Status::Pending)
+            }
+            _ => Err(Error::call("clGetEventInfo", status as u32, "the command failed")),
+        }
+    }
+
+    unsafe fn elapsed_ns(&self, earlier: Event, later: Event) -> Result<i64, Error> {
+        Ok(self.time(later)? - self.time(earlier)?)
+    }
+
+    fn create_stream(&self) -> Result<Stream, Error> {
+        let mut error = 0;
+        // SAFETY: context and device are alive.
+        let queue =
+            unsafe { (self.0.cl.create_queue)(self.0.cl.context, self.0.cl.device, PROFILING, &mut error) };
+        checked("clCreateCommandQueue", error)?;
+        Ok(Stream(queue))
+    }
+
+    unsafe fn destroy_stream(&self, stream: Stream) {
+        // SAFETY: by the trait's contract.
+        unsafe { (self.0.cl.release_queue)(stream.0) };
+    }
+}
+
+#[test]
+fn zones_of_a_truly_asynchronous_device() {
+    let Some(cl) = OpenCl::first() else {
+        println!("skipped: there is no OpenCL device here (Debian: pocl-opencl-icd)");
+        return;
+    };
+    let keeper = keeper();
+    let shared =
+        Shared { cl, events: Mutex::default(), next: AtomicUsize::new(1), pending: AtomicU64::new(0) };
+    let device = Queues(Arc::new(shared));
+    let gpu = Gpu::new(device.clone()).unwrap();
+    let stream = device.create_stream().unwrap();
+    // SAFETY: the queue is alive throughout.
+    let context = unsafe { gpu.context(stream, "queue") };
+    let mut limits = Vec::new();
+    for turn in 0..60 {
+        let before = Time::now();
+        {
+            let _outer = context.zone(location!("outer"));
+            for _ in 0..3 {
+                let _inner = context.zone(location!("inner"));
+                device.work(stream, BUFFER >> (turn % 4));
+            }
+        }
+        if turn % 2 == 0 {
+            // SAFETY: the queue is alive.
+            unsafe { (device.0.cl.finish)(stream.0) };
+        }
+        limits.push((before, (turn % 2 == 0).then(Time::now)));
+        std::thread::sleep(Duration::from_millis(30));
+    }
+    assert_eq!(Collector::running().flush(Duration::from_secs(10)), 0);
+    assert_eq!(context.outcome().recorded, 240);
+    assert!(device.0.pending.load(Ordering::Relaxed) > 0, "nothing was ever pending");
+    let seen = keeper.take();
+    for (tree, (before, after)) in seen.chunks(4).zip(&limits) {
+        assert_eq!(tree[0].depth, 0);
+        assert!(tree[0].start >= before.ns(), "it begins after it was asked for");
+        if let Some(after) = after {
+            // Seen done at the collector's next look, which may be later than `finish` returned.
+            assert!(tree[0].end <= after.ns() + tree[0].error, "{} ns late", tree[0].end - after.ns());
+        }
+        for pair in tree[1..].windows(2) {
+            assert!(pair[0].end <= pair[1].start);
+        }
+        assert!(tree[1].start >= tree[0].start && tree[3].end <= tree[0].end);
+        assert!(tree.iter().all(|zone| zone.measured > 0 && zone.error < 1_000_000));
+    }
+    println!("clock error {:?} ns", context.clock_error());
+}
