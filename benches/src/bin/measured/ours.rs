@@ -50,12 +50,14 @@ zonecast_benches::loops! {
         }
     }
 
-    /// The kernels of a module in turn, each at its own place.
+    /// The kernels of a module in turn, each at its own place. `n` is rounded down to whole turns.
     fn loop_dispatch(n) {
         let kernels = kernels();
-        for i in 0..n {
-            let _zone = kernels[i as usize % KERNELS].zone();
-            black_box(i);
+        for i in 0..n / KERNELS as u64 {
+            for kernel in kernels {
+                let _zone = kernel.zone();
+                black_box(i);
+            }
         }
     }
 
@@ -90,7 +92,6 @@ zonecast_benches::loops! {
     }
 }
 
-/// A power of two, so that taking turns is one instruction.
 const KERNELS: usize = 8;
 
 fn kernels() -> &'static [Site; KERNELS] {
