@@ -357,17 +357,18 @@ impl<'a> Sources<'a> {
         if !self.image.is_sorted() {
             return self.iter().find(|source| source.path() == path);
         }
+        let path_of = |index| self.image.found().reader.source_path(self.image.raw(), index).ok();
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            let found = self.image.found().reader.source_path(self.image.raw(), middle).ok()?;
-            match found.cmp(path) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-                std::cmp::Ordering::Equal => return self.get(middle),
+            // A damaged path is none, and sorts first.
+            match path_of(middle) < Some(path) {
+                true => low = middle + 1,
+                false => high = middle,
             }
         }
-        None
+        // Of several with the path, the first that is whole, as the walk above would find.
+        (low..self.len()).take_while(|&index| path_of(index) == Some(path)).find_map(|index| self.get(index))
     }
 }
 

@@ -1,5 +1,6 @@
 //! A damaged table is refused, or its damaged records are said and read as if they were empty.
 
+use zonecast_embed::table::TableBuilder;
 use zonecast_embed::{Executable, Note};
 
 use crate::example;
@@ -85,4 +86,36 @@ fn a_damaged_record_is_said_with_its_place() {
             "left out a damaged record: damaged: at offset 0x60: damaged: expected a string within the zonecast table"
         ]
     );
+}
+
+/// Damage to one source hides no other, wherever a binary search comes by.
+#[test]
+fn a_damaged_source_hides_no_other() {
+    let mut table = TableBuilder::new();
+    for path in ["a", "b", "c", "d", "e"] {
+        table.source(path, path.repeat(3)).unwrap();
+    }
+    let bytes = table.build().unwrap();
+    let sources = u32::from_le_bytes(bytes[56..60].try_into().unwrap()) as usize;
+    let record = |index: usize| sources + 24 * index;
+    let find = |bytes: &[u8], path: &str| {
+        let executable = Executable::from_bytes(bytes.to_vec(), "damaged").unwrap();
+        executable.image(0).unwrap().sources().find(path).map(<[u8]>::to_vec)
+    };
+    for broken in 0..5 {
+        for field in [0, 4, 8, 12, 16] {
+            let mut damaged = bytes.clone();
+            let at = record(broken) + field;
+            damaged[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+            for (index, path) in ["a", "b", "c", "d", "e"].into_iter().enumerate() {
+                let expected = (index != broken).then(|| path.repeat(3).into_bytes());
+                assert_eq!(find(&damaged, path), expected, "{path} of record {broken}, field {field}");
+            }
+        }
+    }
+    // Two of one path, the one that the search meets first without a text.
+    let mut twice = bytes.clone();
+    twice.copy_within(record(1)..record(1) + 8, record(2));
+    twice[record(2) + 16..record(2) + 20].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert_eq!(find(&twice, "b").as_deref(), Some(&b"bbb"[..]));
 }
