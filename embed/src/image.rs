@@ -141,6 +141,19 @@ impl<'a> Image<'a> {
         Sources { image: self }
     }
 
+    /// The source that a location of this image names: its own of that path, else that of another image
+    /// of the same file, for instance of a table that was [attached](crate::table) to it.
+    pub fn named_source(self, path: impl AsRef<[u8]>) -> Option<Source<'a>> {
+        let path = path.as_ref();
+        let others = self.executable.images().filter(|image| image.index != self.index);
+        std::iter::once(self).chain(others).find_map(|image| image.sources().find_source(path))
+    }
+
+    /// The file that it was found in, and all else in that.
+    pub fn executable(self) -> &'a Executable {
+        self.executable
+    }
+
     /// For a CPU executable, what its library header says.
     pub fn cpu_library(self) -> Option<CpuLibrary> {
         self.found().reader.cpu_library()
@@ -390,6 +403,11 @@ impl<'a> Source<'a> {
     /// Its path, as locations name it. Raw bytes.
     pub fn path(self) -> &'a [u8] {
         self.raw.path
+    }
+
+    /// The image whose table it is in.
+    pub fn image(self) -> Image<'a> {
+        self.image
     }
 
     /// Its text, borrowed from the executable: from its own bytes, or, if it is

@@ -1,8 +1,7 @@
 //! `zonecast capture`.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Component, Path, PathBuf};
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +11,7 @@ use clap::Args;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use zonecast_tracy_wire::{Capture, Error, Keep, Receiver, Recording};
 
+use crate::files::{Folder, about, create, print};
 use crate::format::Format;
 use crate::{FOUND, Failure};
 
@@ -150,61 +150,23 @@ fn show(bar: &ProgressBar, capture: &Capture) {
 }
 
 fn write(arguments: &Arguments, capture: &Capture) -> Result<(), Failure> {
-    let written = match &arguments.output {
+    match &arguments.output {
         Some(path) => {
             let mut file = create(path)?;
-            arguments.format.write(capture, &mut file).and_then(|()| file.flush())
+            Ok(arguments.format.write(capture, &mut file).and_then(|()| file.flush())?)
         }
-        None => {
-            let mut output = BufWriter::new(io::stdout().lock());
-            arguments.format.write(capture, &mut output).and_then(|()| output.flush())
-        }
-    };
-    match written {
-        // Whoever reads our output has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other?),
+        None => print(|output| arguments.format.write(capture, output)),
     }
-}
-
-fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
-    File::create(path).map(BufWriter::new).map_err(|error| about(path, &error))
-}
-
-/// An error, with the file it is about.
-pub(crate) fn about(path: &Path, error: &dyn std::error::Error) -> Failure {
-    format!("{}: {error}", path.display()).into()
 }
 
 fn write_sources(folder: &Path, capture: &Capture) -> Result<(), Failure> {
+    let mut folder = Folder::create(folder)?;
+    let mut missed = 0;
     for (path, text) in capture.sources() {
-        let target = folder.join(within(path));
-        let parent = target.parent().unwrap_or(folder);
-        fs::create_dir_all(parent).map_err(|error| about(parent, &error))?;
-        fs::write(&target, text).map_err(|error| about(&target, &error))?;
+        if let Err(failure) = folder.write(path, text, capture.program()) {
+            eprintln!("zonecast: {failure}");
+            missed += 1;
+        }
     }
-    Ok(())
-}
-
-/// A path that stays within the folder it is joined to, whatever the program says.
-fn within(path: &str) -> PathBuf {
-    let parts = Path::new(path).components().filter_map(|part| match part {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("_".into()),
-        Component::Prefix(_) | Component::RootDir | Component::CurDir => None,
-    });
-    let path: PathBuf = parts.collect();
-    if path.as_os_str().is_empty() { "_".into() } else { path }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_source_stays_within_its_folder() {
-        assert_eq!(within("../../etc/passwd"), Path::new("_/_/etc/passwd"));
-        assert_eq!(within("/model/a.mlir"), Path::new("model/a.mlir"));
-        assert_eq!(within(""), Path::new("_"));
-    }
+    if missed == 0 { Ok(()) } else { Err(format!("{missed} source files were not written").into()) }
 }

@@ -11,8 +11,10 @@ use clap::Args;
 use glob::Pattern;
 use zonecast_tracy_wire::Distribution;
 
-use crate::profile::{Key, Profile, load};
+use self::durations::{Durations, Key, load};
 use crate::{FOUND, Failure};
+
+mod durations;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -89,7 +91,7 @@ fn print(changes: &[Change<'_>]) {
     }
 }
 
-fn print_alone(title: &str, some: &Profile, other: &Profile, wanted: impl Fn(&&Key) -> bool) {
+fn print_alone(title: &str, some: &Durations, other: &Durations, wanted: impl Fn(&&Key) -> bool) {
     for key in some.keys().filter(|key| wanted(key) && !other.contains_key(*key)) {
         println!("{title}: {} ({})", key.name, key.file);
     }

@@ -5,9 +5,10 @@
 
 mod capture;
 mod compare;
+mod files;
 mod format;
-mod profile;
 mod serve;
+mod sources;
 
 use std::process::ExitCode;
 
@@ -23,7 +24,7 @@ const FOUND: u8 = 3;
 #[command(
     name = "zonecast",
     version,
-    about = "Capture, serve and compare traces of Tracy 0.14 clients",
+    about = "See what executables embed, and capture, serve and compare traces of Tracy 0.14 clients",
     max_term_width = 100
 )]
 struct Arguments {
@@ -39,6 +40,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Compare two recordings or JSON captures, zone by zone
     Compare(compare::Arguments),
+    /// Show which kernels and source texts are embedded in files, and write the texts out
+    Sources(sources::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Capture(arguments) => capture::run(arguments),
         Command::Serve(arguments) => serve::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Sources(arguments) => sources::run(&arguments),
     };
     done.unwrap_or_else(|failure| {
         eprintln!("zonecast: {failure}");

@@ -6,7 +6,7 @@ use clap::Args;
 use zonecast_tracy_wire::{Recording, Server};
 
 use crate::Failure;
-use crate::capture::about;
+use crate::files::about;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

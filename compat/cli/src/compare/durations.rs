@@ -9,7 +9,7 @@ use serde_json::Value;
 use zonecast_tracy_wire::{Distribution, Keep, Recording};
 
 use crate::Failure;
-use crate::capture::about;
+use crate::files::about;
 
 /// What makes two zones the same in two captures. Lines move, so they are no part of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,32 +20,32 @@ pub(crate) struct Key {
 }
 
 /// Durations by zone.
-pub(crate) type Profile = BTreeMap<Key, Distribution>;
+pub(crate) type Durations = BTreeMap<Key, Distribution>;
 
 /// Reads a recording or a JSON capture, whichever the file is.
-pub(crate) fn load(path: &Path) -> Result<Profile, Failure> {
+pub(crate) fn load(path: &Path) -> Result<Durations, Failure> {
     let mut file = File::open(path).map_err(|error| about(path, &error))?;
     let mut first = [0];
     file.read_exact(&mut first).map_err(|error| about(path, &error))?;
     if first == *b"{" { from_json(path) } else { from_recording(path) }
 }
 
-fn from_recording(path: &Path) -> Result<Profile, Failure> {
+fn from_recording(path: &Path) -> Result<Durations, Failure> {
     let mut recording = Recording::open(path).map_err(|error| about(path, &error))?;
     let capture =
         recording.replay(|engine| engine.keep(Keep::Statistics)).map_err(|error| about(path, &error))?;
-    let mut profile = Profile::new();
+    let mut durations = Durations::new();
     for row in capture.summary() {
         let key = Key { gpu: row.gpu, name: row.name.into(), file: row.file.into() };
-        profile.entry(key).or_default().merge(&row.durations);
+        durations.entry(key).or_default().merge(&row.durations);
     }
-    Ok(profile)
+    Ok(durations)
 }
 
-fn from_json(path: &Path) -> Result<Profile, Failure> {
+fn from_json(path: &Path) -> Result<Durations, Failure> {
     let file = BufReader::new(File::open(path).map_err(|error| about(path, &error))?);
     let capture: Value = serde_json::from_reader(file).map_err(|error| about(path, &error))?;
-    let mut profile = Profile::new();
+    let mut durations = Durations::new();
     for (list, gpu) in [("zones", false), ("gpu_zones", true)] {
         let zones = capture[list].as_array().ok_or_else(|| about(path, &Missing(list)))?;
         for zone in zones {
@@ -55,10 +55,10 @@ fn from_json(path: &Path) -> Result<Profile, Failure> {
             };
             let text = |field: &str| zone[field].as_str().unwrap_or_default().to_owned();
             let key = Key { gpu, name: text("name"), file: text("file") };
-            profile.entry(key).or_default().add(end.saturating_sub(start));
+            durations.entry(key).or_default().add(end.saturating_sub(start));
         }
     }
-    Ok(profile)
+    Ok(durations)
 }
 
 #[derive(Debug)]
