@@ -57,7 +57,7 @@ pub enum Begun {
 
 /// A device whose streams can be timed by pairs of events.
 ///
-/// Backends implement it: [`cuda`](super::cuda), [`hip`](super::hip), and anybody else who has events.
+/// Backends implement it: `gpu::cuda`, `gpu::hip`, and anybody else who has events.
 ///
 /// # Safety contract of its calls
 ///
