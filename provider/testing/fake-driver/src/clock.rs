@@ -4,7 +4,7 @@ use crate::random::Random;
 
 const SECOND: i64 = 1_000_000_000;
 
-/// See [the module](self).
+/// A clock that is off the host's by a rate that wanders, counts in ticks, and is set back now and then.
 #[derive(Debug)]
 pub struct DeviceClock {
     tick: i64,
