@@ -12,9 +12,9 @@ use std::time::Duration;
 use crate::Lane;
 
 use super::context::Shared;
-use super::host::{Stamps, SystemClock};
-use super::stream::StreamState;
-use super::timeline::Timeline;
+use super::host::{Moments, SystemClock};
+use super::stream::{Clocks, StreamState};
+use super::timeline::{self, Timeline};
 use super::{Device, Error, HostClock};
 
 /// How long a device without zones is still asked for the time.
@@ -35,7 +35,7 @@ struct Inner {
 #[derive(Default)]
 struct State {
     devices: Vec<DeviceState>,
-    stamps: Stamps,
+    moments: Moments,
     next: u64,
 }
 
@@ -81,12 +81,12 @@ impl Collector {
     /// Looks at every device once. Returns whether zones are on their way.
     pub fn poll(&self) -> bool {
         let mut state = self.state();
-        let State { devices, stamps, .. } = &mut *state;
+        let State { devices, moments, .. } = &mut *state;
         let host = &*self.0.host;
-        let now = stamps.sample(host);
+        let now = moments.sample(host);
         let mut busy = false;
         for device in devices.iter_mut() {
-            busy |= device.poll(stamps, host, now.ns(), false);
+            busy |= device.poll(moments, host, now, false);
         }
         devices.retain(|device| !device.is_over());
         busy
@@ -109,11 +109,11 @@ impl Collector {
     /// zones are still on their way.
     pub fn settle(&self) -> u64 {
         let mut state = self.state();
-        let State { devices, stamps, .. } = &mut *state;
+        let State { devices, moments, .. } = &mut *state;
         let host = &*self.0.host;
-        let now = stamps.sample(host);
+        let now = moments.sample(host);
         for device in devices.iter_mut() {
-            device.poll(stamps, host, now.ns(), true);
+            device.poll(moments, host, now, true);
         }
         let left = devices.iter().flat_map(|device| &device.streams).map(|s| s.shared.log.in_flight()).sum();
         devices.retain(|device| !device.is_over());
@@ -128,14 +128,14 @@ impl Collector {
         let mut timeline = Err(Error::unsupported("device"));
         device.with_collector(&mut || timeline = Timeline::new(Arc::clone(&device)))?;
         let mut state = self.state();
-        state.stamps.sample(&*self.0.host);
+        state.moments.sample(&*self.0.host);
         state.next += 1;
         let id = state.next;
         state.devices.push(DeviceState {
             id,
             timeline: timeline?,
             streams: Vec::new(),
-            busy_at: self.0.host.now().ns(),
+            busy_at: timeline::now(&*self.0.host),
             lost: false,
             released: false,
         });
@@ -145,7 +145,7 @@ impl Collector {
     pub(super) fn add_stream(&self, id: u64, shared: Arc<Shared>, lane: Lane) {
         let mut state = self.state();
         if let Some(device) = state.devices.iter_mut().find(|device| device.id == id) {
-            device.busy_at = self.0.host.now().ns();
+            device.busy_at = timeline::now(&*self.0.host);
             device.streams.push(StreamState::new(shared, lane));
         }
     }
@@ -167,7 +167,7 @@ impl Collector {
 }
 
 impl DeviceState {
-    fn poll(&mut self, stamps: &Stamps, host: &dyn HostClock, now: i64, settle: bool) -> bool {
+    fn poll(&mut self, moments: &mut Moments, host: &dyn HostClock, now: i64, settle: bool) -> bool {
         let busy = self.streams.iter().any(StreamState::is_busy);
         if busy {
             self.busy_at = now;
@@ -183,7 +183,7 @@ impl DeviceState {
         }
         let device = Arc::clone(&self.timeline.device);
         let mut result = Ok(());
-        let used = device.with_collector(&mut || result = self.collect(stamps, host, now, settle));
+        let used = device.with_collector(&mut || result = self.collect(moments, host, now, settle));
         if let Err(error) = used.and(result) {
             self.lose(&error);
         }
@@ -192,22 +192,23 @@ impl DeviceState {
 
     fn collect(
         &mut self,
-        stamps: &Stamps,
+        moments: &mut Moments,
         host: &dyn HostClock,
         now: i64,
         settle: bool,
     ) -> Result<(), Error> {
         let Self { timeline, streams, busy_at, .. } = self;
-        timeline.clock.slack_ns = slack(&*timeline.device, stamps);
         timeline.keep_time(host, now)?;
         for stream in &mut *streams {
-            stream.watch(timeline, stamps, host)?;
+            stream.watch(timeline, host)?;
         }
-        if settle && streams.iter().any(StreamState::is_busy) {
+        if settle && streams.iter().any(StreamState::has_done) {
             timeline.settle(host, now)?;
+            moments.compare(host);
         }
+        let clocks = Clocks { timeline, host, moments };
         for stream in &mut *streams {
-            stream.hand_on(timeline, stamps, settle);
+            stream.hand_on(clocks, settle);
             if now - *busy_at > WARM / 2 {
                 stream.shrink();
             }
@@ -241,13 +242,6 @@ impl DeviceState {
     fn is_over(&self) -> bool {
         self.released && self.streams.is_empty()
     }
-}
-
-/// What positions and stamps may be wrong by: the rounding of each anchor within a window, and how far
-/// apart the host's two clocks were read.
-fn slack(device: &dyn Device, stamps: &Stamps) -> i64 {
-    const ANCHORS: i64 = 8;
-    ANCHORS * device.rounding_ns(super::timeline::BURST_EVERY) + stamps.error_ns
 }
 
 impl fmt::Debug for Collector {

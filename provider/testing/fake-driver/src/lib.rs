@@ -81,6 +81,9 @@ pub struct Faults {
     pub never_once_in: u64,
     /// One event in so many takes 50 ms longer to be seen. 0 for none.
     pub late_once_in: u64,
+    /// One time in so many that the host looks at its clock, its thread is interrupted, for anything up to 3 s.
+    /// 0 for never; only where time is simulated.
+    pub interrupted_once_in: u64,
     /// The context is destroyed: nothing works any more.
     pub destroyed: bool,
     /// A launch has failed: nothing works any more.
@@ -170,6 +173,9 @@ impl Sim {
             return self.started.elapsed().as_nanos() as i64 + 1_000_000_000;
         }
         self.host += 20;
+        if self.faults.interrupted_once_in != 0 && self.random.once_in(self.faults.interrupted_once_in) {
+            self.host += self.random.latency(10_000, 3_000_000_000);
+        }
         self.host
     }
 
