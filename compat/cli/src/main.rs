@@ -7,6 +7,7 @@ mod capture;
 mod compare;
 mod files;
 mod format;
+mod recording;
 mod serve;
 mod sources;
 
@@ -42,6 +43,9 @@ enum Command {
     Compare(compare::Arguments),
     /// Show which kernels and source texts are embedded in files, and write the texts out
     Sources(sources::Arguments),
+    /// Show, compare and replay kernel launches that a runtime has recorded
+    #[command(subcommand)]
+    Recording(recording::Command),
 }
 
 fn main() -> ExitCode {
@@ -50,6 +54,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Sources(arguments) => sources::run(&arguments),
+        Command::Recording(command) => recording::run(command),
     };
     done.unwrap_or_else(|failure| {
         eprintln!("zonecast: {failure}");
