@@ -140,7 +140,7 @@ impl Program {
         // SAFETY: the simulation's graphs are launched as they were built.
         unsafe {
             graph.launch(&lane.context, GraphExec(handle), location!("replay"), || {
-                let _ = self.simulated.sim().launch_graph(handle as u64, handle as u64, 50_000);
+                let _ = self.simulated.sim().launch_graph(handle as u64, handle as u64);
             });
         }
         // The zones of the graph count if the one around it is recorded.

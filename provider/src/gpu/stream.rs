@@ -43,14 +43,14 @@ impl StreamState {
         !self.done.is_empty()
     }
 
-    /// Whether zones are on their way.
-    pub(super) fn is_busy(&self) -> bool {
-        self.shared.log.in_flight() > 0
+    /// How many zones are on their way.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.shared.log.in_flight()
     }
 
     /// Whether nothing will come any more.
     pub(super) fn is_over(&self) -> bool {
-        self.shared.log.closed.load(Ordering::Acquire) && !self.is_busy()
+        self.shared.log.closed.load(Ordering::Acquire) && self.in_flight() == 0
     }
 
     /// Sees which trees are done.

@@ -64,8 +64,6 @@ pub(super) struct Timeline {
     /// Of so many nanoseconds all short times are multiples: the device's clock ticks. 0 until two
     /// of its events were compared.
     tick: i64,
-    /// The device has failed: what it made is gone, or cannot be given back.
-    pub(super) lost: bool,
 }
 
 impl Timeline {
@@ -80,13 +78,30 @@ impl Timeline {
             anchors: History::default(),
             burst_at: i64::MIN / 2,
             tick: 0,
-            lost: false,
         };
         for _ in 0..BURST + 1 {
-            let event = timeline.device.create_event()?;
-            timeline.spare.push(event);
+            match timeline.device.create_event() {
+                Ok(event) => timeline.spare.push(event),
+                Err(error) => {
+                    timeline.destroy();
+                    return Err(error);
+                }
+            }
         }
         Ok(timeline)
+    }
+
+    /// Gives back what it made. A device that has failed need not be asked: what it made is gone, or cannot
+    /// be given back.
+    pub(super) fn destroy(&mut self) {
+        let outstanding = self.outstanding.drain(..).map(|one| one.event);
+        let anchors = self.anchors.drain().map(|anchor| anchor.event);
+        for event in self.spare.drain(..).chain(outstanding).chain(anchors) {
+            // SAFETY: made by this device and known to nobody else.
+            unsafe { self.device.destroy_event(event) };
+        }
+        // SAFETY: as above.
+        unsafe { self.device.destroy_stream(self.stream) };
     }
 
     /// Compares the clocks, if that is due at `now`.
@@ -355,20 +370,4 @@ pub(super) fn now(host: &dyn HostClock) -> i64 {
 
 fn greatest_divisor(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { greatest_divisor(b, a % b) }
-}
-
-impl Drop for Timeline {
-    fn drop(&mut self) {
-        if self.lost {
-            return;
-        }
-        let outstanding = self.outstanding.drain(..).map(|one| one.event);
-        let anchors = self.anchors.drain().map(|anchor| anchor.event);
-        for event in self.spare.drain(..).chain(outstanding).chain(anchors) {
-            // SAFETY: made by this device and known to nobody else.
-            unsafe { self.device.destroy_event(event) };
-        }
-        // SAFETY: as above.
-        unsafe { self.device.destroy_stream(self.stream) };
-    }
 }
