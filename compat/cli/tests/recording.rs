@@ -173,3 +173,48 @@ fn what_cannot_be_compared_is_a_failure() {
     let (text, code) = said(&["diff", path(folder.path()), path(&data("second"))]);
     assert!(code == 1 && text.contains("no output to compare"), "{text}");
 }
+
+/// A folder with what the images of LLVM's recordings need.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn openmp() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for library in ["libomp.so.5", "libomptarget.so.19.1"] {
+        let mut compiler = Command::new("cc");
+        compiler.args(["-shared", "-fPIC", "-o"]).arg(folder.path().join(library));
+        compiler.arg(format!("-Wl,-soname,{library},--version-script,exports.map")).arg("openmp.c");
+        let status = compiler.current_dir(data("../native")).status();
+        assert!(status.expect("a C compiler").success());
+    }
+    folder
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn replay_computes_what_was_recorded_and_notices_what_was_not() {
+    let (library, folder) = (openmp(), copy("third"));
+    let library = ["--library-path", path(library.path())];
+    let replay = |more: &[&str]| said(&[&["replay", path(folder.path())], &library[..], more].concat());
+    let (text, code) = replay(&["--type", "f32", "--repeat", "3", "--save-output"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.starts_with("3 runs, "), "{text}");
+    assert!(text.contains("argument 2 (0x40..0x80, f32): 16 equal\n"), "{text}");
+    // What was kept can be compared later.
+    assert_eq!(said(&["diff", path(folder.path())]).1, 0);
+
+    let (text, code) = replay(&["--arg", "1=15", "--type", "f32"]);
+    assert!(code == 3 && text.contains("[15] at 0x7c: 235 | 190\n"), "{text}");
+    let (text, code) = replay(&["--arg", "9=15"]);
+    assert!(code == 1 && text.contains("there is no argument 9"), "{text}");
+    assert_eq!(replay(&["--arg", "x=15"]).1, 2);
+    assert_eq!(replay(&["--repeat", "0"]).1, 2);
+}
+
+#[test]
+fn replay_says_what_is_missing() {
+    let (text, code) = said(&["replay", path(&data("second"))]);
+    assert!(code == 1 && text.contains("all 4 must be given"), "{text}");
+    let folder = copy("third");
+    fs::remove_file(folder.path().join(format!("{STEM}.image"))).unwrap();
+    let (text, code) = said(&["replay", path(folder.path())]);
+    assert!(code == 1 && text.contains("a replay needs this file, and it is not there"), "{text}");
+}

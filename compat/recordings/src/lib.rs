@@ -3,6 +3,7 @@
 //!
 //! * [`llvm`] reads kernel launches that LLVM's offload runtime has recorded.
 //! * [`diff`] compares what two runs computed, number by number.
+//! * [`replay`] runs recorded kernels again.
 //! * [`child`] runs what is not trusted in a process of its own, with limits.
 
 pub mod child;
@@ -10,6 +11,7 @@ pub mod diff;
 mod error;
 mod image;
 pub mod llvm;
+pub mod replay;
 
 pub use error::{Error, ErrorKind};
 pub use image::ImageKind;

@@ -1,36 +1,15 @@
 //! Recordings of LLVM, whole and damaged.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod common;
 
-use tempfile::TempDir;
+use std::fs;
+use std::path::Path;
+
+use common::{SAXPY, STEM, copy, data, edit};
 use zonecast_recordings::llvm::{
     self, Generation, Limits, Note, Part, Pointee, Recording, find_all, write_globals,
 };
 use zonecast_recordings::{ErrorKind, ImageKind};
-
-const SAXPY: &str = "__omp_offloading_fe00_9d4762_main_l14";
-const STEM: &str = "8999975377531113871_7661461400537895360";
-
-fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/llvm").join(name)
-}
-
-/// A copy of a folder, to damage.
-fn copy(name: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for file in fs::read_dir(data(name)).unwrap().map(|entry| entry.unwrap().path()) {
-        fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
-    }
-    folder
-}
-
-fn edit(folder: &TempDir, stem: &str, from: &str, to: &str) {
-    let json = folder.path().join(format!("{stem}.json"));
-    let text = fs::read_to_string(&json).unwrap();
-    assert!(text.contains(from), "{from}");
-    fs::write(&json, text.replacen(from, to, 1)).unwrap();
-}
 
 fn failure(path: impl AsRef<Path>) -> String {
     Recording::open(path).unwrap_err().to_string()

@@ -381,8 +381,8 @@ fn generation(description: &Description, json: &Path) -> Result<Generation, Erro
     // Before its release, the newest form had the older names for the launch's shape.
     let renamed = description.renamed || newest.iter().any(|path| path.exists());
     match (description.reserved, description.base, description.memory_size) {
-        (Some(_), Some(_), _) if renamed => Ok(Generation::Third),
-        (Some(_), ..) => {
+        (Some(_), Some(_), _) if renamed && description.shared_memory.is_some() => Ok(Generation::Third),
+        (Some(_), ..) if !renamed => {
             let what = "a form that only revisions of LLVM's pull request 190588 wrote, and no release; \
                         record again with a released LLVM";
             Err(Error::unsupported(what).in_file(json))
