@@ -7,7 +7,8 @@ mod capture;
 mod compare;
 mod files;
 mod format;
-mod recording;
+#[cfg(feature = "recordings")]
+mod instruments;
 mod serve;
 mod sources;
 
@@ -43,9 +44,8 @@ enum Command {
     Compare(compare::Arguments),
     /// Show which kernels and source texts are embedded in files, and write the texts out
     Sources(sources::Arguments),
-    /// Show, compare and replay kernel launches that a runtime has recorded
-    #[command(subcommand)]
-    Recording(recording::Command),
+    #[cfg(feature = "recordings")]
+    Instruments(instruments::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -54,7 +54,8 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Sources(arguments) => sources::run(&arguments),
-        Command::Recording(command) => recording::run(command),
+        #[cfg(feature = "recordings")]
+        Command::Instruments(arguments) => instruments::run(&arguments),
     };
     done.unwrap_or_else(|failure| {
         eprintln!("zonecast: {failure}");

@@ -21,8 +21,6 @@ use crate::welcome::Welcome;
 const TICK: Duration = Duration::from_millis(50);
 /// Between two attempts to connect.
 const RETRY: Duration = Duration::from_millis(10);
-/// How long an attempt may take, where nothing even refuses it.
-const ATTEMPT: Duration = Duration::from_secs(3);
 /// How long a client that is done, or was told to stop, may be silent before it is let go.
 const DRAIN: Duration = Duration::from_secs(5);
 
@@ -203,8 +201,7 @@ impl Receiver {
                 Ok(socket) => return Ok(socket),
                 Err(error) => error,
             };
-            self.go_on()?;
-            if Instant::now() + RETRY >= deadline {
+            if Instant::now() + RETRY >= deadline || self.is_told_to_stop() {
                 let address = format!("{}:{}", self.address, self.port);
                 return Err(ErrorKind::Unreachable { address, waited: self.connect_within, last: error });
             }
@@ -215,8 +212,8 @@ impl Receiver {
     fn try_to_reach(&self, deadline: Instant) -> io::Result<TcpStream> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the address has no host");
         for address in (self.address.as_str(), self.port).to_socket_addrs()? {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match TcpStream::connect_timeout(&address, left.clamp(RETRY, ATTEMPT)) {
+            let left = deadline.saturating_duration_since(Instant::now()).max(RETRY);
+            match TcpStream::connect_timeout(&address, left) {
                 Ok(socket) => {
                     socket.set_nodelay(true)?;
                     return Ok(socket);
@@ -285,8 +282,7 @@ impl Receiver {
             if left.is_zero() {
                 return Err(ErrorKind::Stalled { waited: self.connect_within });
             }
-            self.go_on()?;
-            socket.set_read_timeout(Some(left.min(TICK))).map_err(disconnected)?;
+            socket.set_read_timeout(Some(left)).map_err(disconnected)?;
             match socket.read(&mut into[filled..]) {
                 Ok(0) => return Ok(false),
                 Ok(count) => filled += count,
@@ -295,14 +291,6 @@ impl Receiver {
             }
         }
         Ok(true)
-    }
-
-    /// Says so if it was told to stop.
-    fn go_on(&self) -> Result<(), ErrorKind> {
-        match self.is_told_to_stop() {
-            true => Err(ErrorKind::Stopped { address: format!("{}:{}", self.address, self.port) }),
-            false => Ok(()),
-        }
     }
 
     fn is_told_to_stop(&self) -> bool {

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use crate::answers::AnswerSession;
 use crate::ask::Question;
-use crate::decode::measure;
 use crate::encode::Encoder;
 use crate::frame::encode_frame;
 use crate::item::Item;
@@ -121,20 +120,6 @@ fn listen(mut socket: TcpStream) -> Receiver<Question> {
     questions
 }
 
-/// How many bytes of `items` are whole items that fit into one frame. Each came in a frame, so one does.
-fn whole_items(items: &[u8]) -> usize {
-    if items.len() <= FRAME_LIMIT {
-        return items.len();
-    }
-    let mut end = 0;
-    while let Ok((_, length)) = measure(&items[end..])
-        && end + length <= FRAME_LIMIT
-    {
-        end += length;
-    }
-    end
-}
-
 /// The server at the other end.
 struct Peer {
     socket: TcpStream,
@@ -159,17 +144,10 @@ fn enough() -> io::Error {
 }
 
 impl Peer {
-    /// Says whole items, in as many frames as they need.
     fn say(&mut self, items: &[u8]) -> io::Result<()> {
-        let mut rest = items;
-        while !rest.is_empty() {
-            let (first, others) = rest.split_at(whole_items(rest));
-            self.frame.clear();
-            encode_frame(first, &mut self.frame);
-            self.socket.write_all(&self.frame)?;
-            rest = others;
-        }
-        Ok(())
+        self.frame.clear();
+        encode_frame(items, &mut self.frame);
+        self.socket.write_all(&self.frame)
     }
 
     fn answer_what_was_asked(&mut self) -> io::Result<()> {
@@ -190,8 +168,15 @@ impl Peer {
             Question::Disconnect => return Ok(()),
             _ => {}
         }
+        let before = self.reply.len();
         self.answers.answer(question, &mut self.reply);
-        if self.reply.len() > FRAME_LIMIT { self.send_reply() } else { Ok(()) }
+        if self.reply.len() > FRAME_LIMIT {
+            // The last answer goes into the next frame.
+            let last = self.reply.split_off(before);
+            self.send_reply()?;
+            self.reply = last;
+        }
+        Ok(())
     }
 
     fn send_reply(&mut self) -> io::Result<()> {

@@ -19,9 +19,19 @@ const TABLE: &str = "a FlatBuffer table within its buffer";
 const FIELD: &str = "a FlatBuffer field within its buffer";
 const VECTOR: &str = "a FlatBuffer vector within its buffer";
 
-/// One table of a buffer.
-#[derive(Clone, Copy)]
-pub(crate) struct Table<'a> {
+/// One table of a buffer. Fields are named by their slot: the number of fields before them in the schema.
+///
+/// ```
+/// use zonecast_embed::flatbuffer::Table;
+///
+/// // An offset to the table at 12; a vtable of one slot at 4; the table, with its field.
+/// let buffer = [12, 0, 0, 0, 6, 0, 8, 0, 4, 0, 0, 0, 8, 0, 0, 0, 42, 0, 0, 0];
+/// let table = Table::root(&buffer)?;
+/// assert_eq!((table.i32(0)?, table.i32(1)?), (42, 0));
+/// # Ok::<(), zonecast_embed::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Table<'a> {
     buffer: &'a [u8],
     at: u64,
     vtable: u64,
@@ -29,15 +39,20 @@ pub(crate) struct Table<'a> {
 }
 
 /// A vector of tables.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Tables<'a> {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tables<'a> {
     buffer: &'a [u8],
     at: u64,
     len: u32,
 }
 
 impl<'a> Table<'a> {
-    pub(crate) fn root(buffer: &'a [u8]) -> Result<Self> {
+    /// The table that a buffer begins with.
+    ///
+    /// # Errors
+    ///
+    /// If it is not within the buffer; so for all that follows.
+    pub fn root(buffer: &'a [u8]) -> Result<Self> {
         Self::behind(buffer, 0)
     }
 
@@ -53,7 +68,7 @@ impl<'a> Table<'a> {
     }
 
     /// Where the table begins in its buffer.
-    pub(crate) fn offset(&self) -> u64 {
+    pub fn offset(&self) -> u64 {
         self.at
     }
 
@@ -72,19 +87,23 @@ impl<'a> Table<'a> {
         Ok(Some((at, field)))
     }
 
-    pub(crate) fn u8(&self, slot: u64) -> Result<u8> {
+    /// A number; 0 if absent.
+    pub fn u8(&self, slot: u64) -> Result<u8> {
         Ok(self.field(slot, 1)?.map_or(0, |(_, field)| field[0]))
     }
 
-    pub(crate) fn u64(&self, slot: u64) -> Result<u64> {
+    /// A number; 0 if absent.
+    pub fn u64(&self, slot: u64) -> Result<u64> {
         self.field(slot, 8)?.map_or(Ok(0), |(_, field)| bytes::u64(field, 0, FIELD))
     }
 
-    pub(crate) fn i32(&self, slot: u64) -> Result<i32> {
+    /// A number; 0 if absent.
+    pub fn i32(&self, slot: u64) -> Result<i32> {
         self.field(slot, 4)?.map_or(Ok(0), |(_, field)| bytes::u32(field, 0, FIELD).map(|value| value as i32))
     }
 
-    pub(crate) fn table(&self, slot: u64) -> Result<Option<Self>> {
+    /// A table; `None` if absent.
+    pub fn table(&self, slot: u64) -> Result<Option<Self>> {
         let Some((at, _)) = self.field(slot, 4)? else { return Ok(None) };
         Self::behind(self.buffer, at).map(Some)
     }
@@ -100,24 +119,35 @@ impl<'a> Table<'a> {
         Ok(Some((len, vector + 4, elements)))
     }
 
-    /// A vector of bytes, or a string.
-    pub(crate) fn bytes(&self, slot: u64) -> Result<Option<&'a [u8]>> {
+    /// A vector of bytes, or a string; `None` if absent.
+    pub fn bytes(&self, slot: u64) -> Result<Option<&'a [u8]>> {
         Ok(self.vector(slot, 1)?.map(|(_, _, elements)| elements))
     }
 
     /// A vector of tables; empty if absent.
-    pub(crate) fn tables(&self, slot: u64) -> Result<Tables<'a>> {
+    pub fn tables(&self, slot: u64) -> Result<Tables<'a>> {
         let Some((len, at, _)) = self.vector(slot, 4)? else { return Ok(Tables::default()) };
         Ok(Tables { buffer: self.buffer, at, len })
     }
 }
 
 impl<'a> Tables<'a> {
-    pub(crate) fn len(&self) -> usize {
+    /// How many there are.
+    pub fn len(&self) -> usize {
         self.len as usize
     }
 
-    pub(crate) fn get(&self, index: usize) -> Result<Table<'a>> {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The table of that index.
+    ///
+    /// # Errors
+    ///
+    /// If there are not so many, or it is not within the buffer.
+    pub fn get(&self, index: usize) -> Result<Table<'a>> {
         if index >= self.len() {
             return Err(Error::damaged(self.at, VECTOR));
         }

@@ -202,7 +202,7 @@ impl Reader for Library {
         })
     }
 
-    fn exports(&self, _image: &[u8]) -> usize {
+    fn exports(&self) -> usize {
         self.tables.exports
     }
 
@@ -235,7 +235,7 @@ impl Reader for Library {
         Ok(Stage { name, location })
     }
 
-    fn sources(&self, _image: &[u8]) -> usize {
+    fn sources(&self) -> usize {
         self.tables.sources
     }
 

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{RawExport, RawSource, Reader, Result, Text, bytes, find};
+use super::{RawExport, RawSource, Reader, Result, Text, bytes};
 use crate::Error;
 use crate::image::{Format, SourceLocation, Stage};
 use crate::table::layout::{self, export, header, location, source, stage};
@@ -143,10 +143,6 @@ impl Reader for Table {
         true
     }
 
-    fn verify(&self, table: &[u8]) -> Result<()> {
-        find::check(self, table, &mut find::Budget::of(table))
-    }
-
     fn name<'a>(&'a self, table: &'a [u8]) -> Result<&'a [u8]> {
         string(table, header::NAME, STRING)
     }
@@ -155,7 +151,7 @@ impl Reader for Table {
         string(table, header::TARGET, STRING).ok().filter(|target| !target.is_empty())
     }
 
-    fn exports(&self, _table: &[u8]) -> usize {
+    fn exports(&self) -> usize {
         self.exports.count as usize
     }
 
@@ -180,7 +176,7 @@ impl Reader for Table {
         })
     }
 
-    fn sources(&self, _table: &[u8]) -> usize {
+    fn sources(&self) -> usize {
         self.sources.count as usize
     }
 

@@ -5,7 +5,6 @@
 //! ([`Device::with_collector`]), so that nobody's graph capture is broken.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -13,10 +12,10 @@ use std::time::Duration;
 use crate::Lane;
 
 use super::context::Shared;
-use super::host::{Moments, SystemClock};
-use super::stream::{Clocks, StreamState};
-use super::timeline::{self, Timeline};
-use super::{Device, Error, ErrorKind, HostClock};
+use super::host::{Stamps, SystemClock};
+use super::stream::StreamState;
+use super::timeline::Timeline;
+use super::{Device, Error, HostClock};
 
 /// How long a device without zones is still asked for the time.
 const WARM: i64 = 3_000_000_000;
@@ -30,51 +29,24 @@ pub struct Collector(Arc<Inner>);
 
 struct Inner {
     host: Arc<dyn HostClock>,
-    /// The process in which it works. A forked child has no thread of it.
-    process: u32,
-    /// Devices that the collector has not seen yet. Never held for long, unlike the state.
-    arrived: Mutex<Vec<DeviceState>>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     devices: Vec<DeviceState>,
-    moments: Moments,
-}
-
-/// What the program's side of a device shares with the collector's. The program never waits for it.
-#[derive(Default)]
-pub(super) struct Door {
-    /// No program has a handle to the device any more.
-    released: AtomicBool,
-    /// The clock's error, plus 1; 0 while it is not known.
-    clock_error: AtomicI64,
-    /// Streams that the collector has not seen yet. Never held for long.
-    arrived: Mutex<Vec<StreamState>>,
-}
-
-impl Door {
-    pub(super) fn add_stream(&self, shared: Arc<Shared>, lane: Lane) {
-        lock(&self.arrived).push(StreamState::new(shared, lane));
-    }
-
-    pub(super) fn release(&self) {
-        self.released.store(true, Ordering::Release);
-    }
-
-    pub(super) fn clock_error(&self) -> Option<i64> {
-        self.clock_error.load(Ordering::Relaxed).checked_sub(1).filter(|error| *error >= 0)
-    }
+    stamps: Stamps,
+    next: u64,
 }
 
 struct DeviceState {
-    name: String,
+    id: u64,
     timeline: Timeline,
     streams: Vec<StreamState>,
-    door: Arc<Door>,
     busy_at: i64,
     lost: bool,
+    /// No program has a handle to it any more.
+    released: bool,
 }
 
 impl Collector {
@@ -96,10 +68,7 @@ impl Collector {
     /// be any.
     #[must_use]
     pub fn by_hand(host: Arc<dyn HostClock>) -> Self {
-        let mut state = State::default();
-        state.moments.compare(&*host);
-        let process = std::process::id();
-        Self(Arc::new(Inner { host, process, arrived: Mutex::default(), state: Mutex::new(state) }))
+        Self(Arc::new(Inner { host, state: Mutex::default() }))
     }
 
     fn run(&self) {
@@ -109,9 +78,18 @@ impl Collector {
         }
     }
 
-    /// Looks at every device once. Returns whether zones are on their way. In a forked child it does nothing.
+    /// Looks at every device once. Returns whether zones are on their way.
     pub fn poll(&self) -> bool {
-        self.look(false) > 0
+        let mut state = self.state();
+        let State { devices, stamps, .. } = &mut *state;
+        let host = &*self.0.host;
+        let now = stamps.sample(host);
+        let mut busy = false;
+        for device in devices.iter_mut() {
+            busy |= device.poll(stamps, host, now.ns(), false);
+        }
+        devices.retain(|device| !device.is_over());
+        busy
     }
 
     /// Waits until all zones that have ended are handed to the provider, at most so long. Returns
@@ -130,110 +108,111 @@ impl Collector {
     /// Hands on what is done, without waiting for the clocks to be known better. Returns how many
     /// zones are still on their way.
     pub fn settle(&self) -> u64 {
-        self.look(true)
-    }
-
-    fn look(&self, settle: bool) -> u64 {
-        if self.is_forked() {
-            return 0;
-        }
-        let mut state = lock(&self.0.state);
-        let State { devices, moments } = &mut *state;
-        devices.append(&mut lock(&self.0.arrived));
+        let mut state = self.state();
+        let State { devices, stamps, .. } = &mut *state;
         let host = &*self.0.host;
-        let now = moments.sample(host);
+        let now = stamps.sample(host);
         for device in devices.iter_mut() {
-            device.poll(moments, host, now, settle);
+            device.poll(stamps, host, now.ns(), true);
         }
+        let left = devices.iter().flat_map(|device| &device.streams).map(|s| s.shared.log.in_flight()).sum();
         devices.retain(|device| !device.is_over());
-        devices.iter().map(DeviceState::in_flight).sum()
-    }
-
-    /// Whether this is a child of the process it was made in.
-    pub(super) fn is_forked(&self) -> bool {
-        std::process::id() != self.0.process
+        left
     }
 
     pub(super) fn host(&self) -> &Arc<dyn HostClock> {
         &self.0.host
     }
 
-    pub(super) fn add_device(&self, device: Arc<dyn Device>) -> Result<Arc<Door>, Error> {
+    pub(super) fn add_device(&self, device: Arc<dyn Device>) -> Result<u64, Error> {
         let mut timeline = Err(Error::unsupported("device"));
         device.with_collector(&mut || timeline = Timeline::new(Arc::clone(&device)))?;
-        let door = Arc::<Door>::default();
-        lock(&self.0.arrived).push(DeviceState {
-            name: device.name(),
+        let mut state = self.state();
+        state.stamps.sample(&*self.0.host);
+        state.next += 1;
+        let id = state.next;
+        state.devices.push(DeviceState {
+            id,
             timeline: timeline?,
             streams: Vec::new(),
-            door: Arc::clone(&door),
-            busy_at: timeline::now(&*self.0.host),
+            busy_at: self.0.host.now().ns(),
             lost: false,
+            released: false,
         });
-        Ok(door)
+        Ok(id)
     }
-}
 
-/// Nothing panics that holds one of these locks but a provider, and what they hold is whole between any two
-/// calls.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn add_stream(&self, id: u64, shared: Arc<Shared>, lane: Lane) {
+        let mut state = self.state();
+        if let Some(device) = state.devices.iter_mut().find(|device| device.id == id) {
+            device.busy_at = self.0.host.now().ns();
+            device.streams.push(StreamState::new(shared, lane));
+        }
+    }
+
+    pub(super) fn release_device(&self, id: u64) {
+        if let Some(device) = self.state().devices.iter_mut().find(|device| device.id == id) {
+            device.released = true;
+        }
+    }
+
+    pub(super) fn clock_error(&self, id: u64) -> Option<i64> {
+        self.state().devices.iter().find(|device| device.id == id)?.timeline.clock.error_ns()
+    }
+
+    // Nothing here panics while it holds the lock, and a state is whole between any two calls.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl DeviceState {
-    fn poll(&mut self, moments: &mut Moments, host: &dyn HostClock, now: i64, settle: bool) {
-        let streams = self.streams.len();
-        self.streams.append(&mut lock(&self.door.arrived));
-        if self.streams.len() > streams || self.in_flight() > 0 {
+    fn poll(&mut self, stamps: &Stamps, host: &dyn HostClock, now: i64, settle: bool) -> bool {
+        let busy = self.streams.iter().any(StreamState::is_busy);
+        if busy {
             self.busy_at = now;
         }
-        let closing = self.is_released() || self.streams.iter().any(StreamState::is_over);
+        let closing = self.streams.iter().any(StreamState::is_over);
         if self.lost {
             self.streams.iter_mut().for_each(StreamState::give_up);
             self.destroy_streams();
-        } else if closing || now - self.busy_at <= WARM {
-            let device = Arc::clone(&self.timeline.device);
-            let mut result = Ok(());
-            let used = device.with_collector(&mut || result = self.collect(moments, host, now, settle));
-            if let Err(error) = used.and(result) {
-                self.lose(&error);
-            }
+            return false;
         }
-    }
-
-    fn in_flight(&self) -> u64 {
-        self.streams.iter().map(StreamState::in_flight).sum()
+        if !busy && !closing && now - self.busy_at > WARM {
+            return false;
+        }
+        let device = Arc::clone(&self.timeline.device);
+        let mut result = Ok(());
+        let used = device.with_collector(&mut || result = self.collect(stamps, host, now, settle));
+        if let Err(error) = used.and(result) {
+            self.lose(&error);
+        }
+        self.streams.iter().any(StreamState::is_busy)
     }
 
     fn collect(
         &mut self,
-        moments: &mut Moments,
+        stamps: &Stamps,
         host: &dyn HostClock,
         now: i64,
         settle: bool,
     ) -> Result<(), Error> {
-        let Self { timeline, streams, busy_at, door, .. } = self;
+        let Self { timeline, streams, busy_at, .. } = self;
+        timeline.clock.slack_ns = slack(&*timeline.device, stamps);
         timeline.keep_time(host, now)?;
         for stream in &mut *streams {
-            stream.watch(timeline, host)?;
+            stream.watch(timeline, stamps, host)?;
         }
-        if settle && streams.iter().any(StreamState::has_done) {
+        if settle && streams.iter().any(StreamState::is_busy) {
             timeline.settle(host, now)?;
-            moments.compare(host);
         }
-        let clocks = Clocks { timeline, host, moments };
         for stream in &mut *streams {
-            stream.hand_on(clocks, settle);
+            stream.hand_on(timeline, stamps, settle);
             if now - *busy_at > WARM / 2 {
                 stream.shrink();
             }
         }
-        let error = timeline.clock.error_ns().map_or(0, |error| error + 1);
-        door.clock_error.store(error, Ordering::Relaxed);
         self.destroy_streams();
-        if self.is_over() {
-            self.timeline.destroy();
-        }
         Ok(())
     }
 
@@ -251,24 +230,24 @@ impl DeviceState {
     #[cold]
     fn lose(&mut self, error: &Error) {
         self.lost = true;
+        self.timeline.lost = true;
+        crate::say::sentence(format_args!(
+            "GPU zones of {} end here: {error}; the program goes on",
+            self.timeline.device.name()
+        ));
         self.streams.iter_mut().for_each(StreamState::give_up);
-        // A driver that has ended does so with the program.
-        if !matches!(error.kind(), ErrorKind::Ended { .. }) {
-            crate::say::sentence(format_args!(
-                "GPU zones of {} end here: {error}; the program goes on",
-                self.name
-            ));
-        }
     }
 
-    fn is_released(&self) -> bool {
-        self.door.released.load(Ordering::Acquire)
-    }
-
-    /// Nothing will come any more.
     fn is_over(&self) -> bool {
-        self.is_released() && self.streams.is_empty() && lock(&self.door.arrived).is_empty()
+        self.released && self.streams.is_empty()
     }
+}
+
+/// What positions and stamps may be wrong by: the rounding of each anchor within a window, and how far
+/// apart the host's two clocks were read.
+fn slack(device: &dyn Device, stamps: &Stamps) -> i64 {
+    const ANCHORS: i64 = 8;
+    ANCHORS * device.rounding_ns(super::timeline::BURST_EVERY) + stamps.error_ns
 }
 
 impl fmt::Debug for Collector {

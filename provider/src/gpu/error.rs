@@ -34,11 +34,6 @@ pub enum ErrorKind {
         /// The call that told.
         call: &'static str,
     },
-    /// The driver has shut down, as it does when the program ends.
-    Ended {
-        /// The call that told.
-        call: &'static str,
-    },
     /// A call failed.
     Call {
         /// The driver's function.
@@ -100,7 +95,6 @@ impl fmt::Display for Error {
                 write!(f, "the GPU driver's library has no {symbol}; a newer driver is needed")
             }
             ErrorKind::NoDevice { call } => write!(f, "the GPU driver finds no device ({call} says so)"),
-            ErrorKind::Ended { call } => write!(f, "the GPU driver has shut down ({call} says so)"),
             ErrorKind::Call { call, code, name } => write!(f, "{call} failed with {code} ({name})"),
             ErrorKind::Unsupported { what } => write!(f, "this GPU driver has no {what}"),
         }
