@@ -2,7 +2,8 @@
 //!
 //! The means are compared. Their noise is two standard errors of the difference, in percent of the
 //! first mean: a change within it says nothing. A zone has regressed if it became slower by more
-//! than the threshold even when the noise is taken off.
+//! than the threshold even when the noise is taken off. Of a zone that ran once the noise is not
+//! known, and nothing is taken off.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,8 +38,8 @@ struct Change<'a> {
     b: &'a Distribution,
     /// How much longer the second takes, in percent of the first.
     percent: f64,
-    /// Within which the percentage says nothing.
-    noise: f64,
+    /// Within which the percentage says nothing; not known of what ran once.
+    noise: Option<f64>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -51,10 +52,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     print_alone("only in the first", &a, &b, wanted);
     print_alone("only in the second", &b, &a, wanted);
     let Some(limit) = arguments.max_regress else { return Ok(ExitCode::SUCCESS) };
-    let regressed = changes.iter().filter(|change| change.percent - change.noise > limit);
+    let regressed = changes.iter().filter(|change| change.percent - change.noise.unwrap_or(0.0) > limit);
     let mut code = ExitCode::SUCCESS;
     for Change { key, percent, noise, .. } in regressed {
-        println!("regressed: {} by {percent:+.1} % (noise {noise:.1} %), more than {limit} %", key.name);
+        let noise = shown(*noise);
+        println!("regressed: {} by {percent:+.1} % (noise {noise}), more than {limit} %", key.name);
         code = ExitCode::from(FOUND);
     }
     Ok(code)
@@ -62,14 +64,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 fn change<'a>(key: &'a Key, a: &'a Distribution, b: &'a Distribution) -> Change<'a> {
     let of_first = |nanoseconds: f64| 100.0 * nanoseconds / a.mean().max(1.0);
-    let error = |d: &Distribution| d.deviation() * d.deviation() / d.count().max(1) as f64;
+    let error = |d: &Distribution| d.deviation() * d.deviation() / d.count() as f64;
+    let is_known = a.count() > 1 && b.count() > 1;
     Change {
         key,
         a,
         b,
         percent: of_first(b.mean() - a.mean()),
-        noise: of_first(2.0 * (error(a) + error(b)).sqrt()),
+        noise: is_known.then(|| of_first(2.0 * (error(a) + error(b)).sqrt())),
     }
+}
+
+fn shown(noise: Option<f64>) -> String {
+    noise.map_or_else(|| "unknown".to_owned(), |noise| format!("{noise:.1} %"))
 }
 
 fn print(changes: &[Change<'_>]) {
@@ -80,7 +87,8 @@ fn print(changes: &[Change<'_>]) {
     for Change { key, a, b, percent, noise } in changes {
         let place = if key.gpu { "GPU " } else { "" };
         println!(
-            "{percent:>+8.1}% {noise:>7.1}% {:>9.0} ns {:>9.0} ns {:>9} {:>9}  {place}{} ({})",
+            "{percent:>+7.1} % {:>8} {:>9.0} ns {:>9.0} ns {:>9} {:>9}  {place}{} ({})",
+            shown(*noise),
             a.mean(),
             b.mean(),
             a.count(),

@@ -353,6 +353,7 @@ fn a_comparison_finds_what_became_slower() {
     succeeds(&["compare", &slow, &fast, "--max-regress", "1"]);
     let other = succeeds(&["compare", &fast, &slow, "--max-regress", "10", "--zone", "gpu*"]);
     assert!(other.contains("gpu kernel") && !other.contains("matmul"), "{other}");
+    assert!(other.contains("+0.0 %  unknown"), "it ran once: {other}");
 }
 
 #[test]
