@@ -122,6 +122,13 @@ impl Fragment {
         }
     }
 
+    /// Keeps the source, if there is one to be shown, only where `is_first` to show that of its place.
+    pub(super) fn keep_source(&mut self, is_first: impl FnOnce(&[u8]) -> bool) {
+        if self.source.is_some() && !(self.is_shown && is_first(self.place(Format::Text))) {
+            self.source = None;
+        }
+    }
+
     /// The lines of source to be shown now: the first time only.
     #[inline]
     pub(super) fn source_once(&self) -> Option<&Excerpt> {

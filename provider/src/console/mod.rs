@@ -47,6 +47,7 @@ mod locks;
 mod output;
 mod pen;
 mod registry;
+mod signal_stack;
 mod source;
 mod start;
 mod summary;

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::fragment::{Fragment, Kind};
 use super::label::Label;
@@ -14,6 +14,8 @@ use super::track::Track;
 #[derive(Default)]
 struct Registry {
     fragments: HashMap<Kind, HashMap<Vec<u8>, &'static Fragment>>,
+    /// The places whose source a fragment shows.
+    sources: HashSet<Box<[u8]>>,
     /// The fibers that no thread runs now.
     fibers: Vec<Track>,
     /// The lanes that are open.
@@ -45,9 +47,11 @@ pub(super) fn add_fragment(
     mut new: Fragment,
     count: &AtomicUsize,
 ) -> &'static Fragment {
-    with(|registry| {
-        *registry.fragments.entry(kind).or_default().entry(content).or_insert_with(|| {
+    with(|Registry { fragments, sources, .. }| {
+        *fragments.entry(kind).or_default().entry(content).or_insert_with(|| {
             new.index = count.fetch_add(1, Ordering::AcqRel);
+            // A kernel's dispatches and its workgroups are at one place, under two names.
+            new.keep_source(|place| sources.insert(place.into()));
             Box::leak(Box::new(new))
         })
     })

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering, co
 use super::buffer::Buffer;
 use super::counts::AllCounts;
 use super::lines::Own;
+use super::signal_stack::SignalStack;
 use super::table::Table;
 use super::{output, sys};
 
@@ -27,6 +28,7 @@ pub(super) struct Thread {
     buffer: Buffer,
     table: Table,
     counts: AllCounts,
+    signal_stack: SignalStack,
     own: UnsafeCell<Own>,
 }
 
@@ -119,6 +121,7 @@ fn first_call() -> Option<&'static Thread> {
     }
     let thread = ignoring(|| {
         let thread = take();
+        thread.signal_stack.lend();
         sys::at_thread_exit(core::ptr::from_ref(thread).cast_mut().cast(), leave);
         thread
     });
@@ -147,6 +150,7 @@ fn make() -> &'static Thread {
         buffer: Buffer::new(),
         table: Table::new(),
         counts: AllCounts::new(),
+        signal_stack: SignalStack::new(),
         own: UnsafeCell::new(Own::new(track_number())),
     }));
     let pointer = core::ptr::from_ref(thread).cast_mut();
@@ -173,6 +177,7 @@ unsafe extern "C" fn leave(thread: *mut c_void) {
     // SAFETY: it is still this thread's own, and no call is going on: it would be this thread's.
     unsafe { (*thread.own.get()).park() };
     output::flush(&thread.buffer);
+    thread.signal_stack.take_back();
     thread.is_taken.store(false, Ordering::Release);
     // Another thread-specific destructor may yet call, and then takes a share anew.
     CURRENT.set(core::ptr::null());

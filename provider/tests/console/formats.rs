@@ -200,6 +200,7 @@ fn a_kernels_source_is_shown_once() {
     let shown: Vec<&str> = text[at + 1..at + 5].iter().map(|line| line.split_once(" -").unwrap().1).collect();
     assert_eq!(shown, ["     49 | line 49", ">    50 | line 50", "     51 | line 51", "     52 | line 52"]);
     assert_eq!(text.iter().filter(|line| line.contains("| line")).count(), 4);
+    assert_eq!(text.iter().filter(|line| line.contains("kernel workgroup")).count(), 3);
     let done = Child::new("sources", "json").with("ZONECAST_SOURCES", "2").run();
     let [source] = &done.events("source")[..] else { panic!("one source") };
     assert_eq!(source["name"], "kernel");

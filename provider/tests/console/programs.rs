@@ -256,8 +256,10 @@ fn sources() {
     zonecast::sources::publish("kernel.mlir", text.into_bytes());
     let parts = LocationParts { name: "kernel", function: "k", file: "kernel.mlir", line: 50, color: 0 };
     let place = Location::intern(parts);
+    let part = Location::intern(LocationParts { name: "kernel workgroup", ..parts });
     for _ in 0..3 {
         drop(Zone::begin_interned(&place));
+        drop(Zone::begin_interned(&part));
     }
     drop(zone!("no source"));
 }
