@@ -92,6 +92,25 @@ impl Error {
         self
     }
 
+    /// The same error once more, for one that a reader has kept.
+    #[cfg(feature = "_index")]
+    pub(crate) fn again(&self) -> Self {
+        let kind = match &self.kind {
+            ErrorKind::Io(error) => ErrorKind::Io(error.kind().into()),
+            ErrorKind::Unknown(magic) => ErrorKind::Unknown(*magic),
+            ErrorKind::Unsupported(what) => ErrorKind::Unsupported(what),
+            ErrorKind::Damaged(expected) => ErrorKind::Damaged(expected),
+        };
+        Self { kind, offset: self.offset, file: self.file.clone() }
+    }
+
+    /// For an error found in what was unpacked: gives it the place of the packed part.
+    #[cfg(feature = "_index")]
+    pub(crate) fn at(mut self, offset: u64) -> Self {
+        self.offset = Some(offset);
+        self
+    }
+
     pub(crate) fn in_file(mut self, file: &str) -> Self {
         self.file = Some(file.into());
         self

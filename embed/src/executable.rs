@@ -62,7 +62,7 @@ impl Executable {
         let in_file = |error: Error| error.in_file(&path.to_string_lossy());
         let (storage, stamp) = Storage::open(path).map_err(|error| in_file(Error::io(error)))?;
         let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        let mut executable = Self::read(storage, name).map_err(in_file)?;
+        let mut executable = Self::read(storage, name, Some(path)).map_err(in_file)?;
         executable.unreadable = executable.unreadable.into_iter().map(in_file).collect();
         executable.path = Some(path.to_owned());
         executable.stamp = stamp;
@@ -98,7 +98,8 @@ impl Executable {
     /// ```
     pub fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>, name: &str) -> Result<Self, Error> {
         let in_file = |error: Error| error.in_file(name);
-        let mut executable = Self::read(Storage::Memory(bytes.into()), name.to_owned()).map_err(in_file)?;
+        let mut executable =
+            Self::read(Storage::Memory(bytes.into()), name.to_owned(), None).map_err(in_file)?;
         executable.unreadable = executable.unreadable.into_iter().map(in_file).collect();
         Ok(executable)
     }
@@ -126,7 +127,7 @@ impl Executable {
                 let size = read::table_size(header).map_err(in_file)?;
                 // SAFETY: the caller says that all of the table is there, and stays until this value is dropped.
                 let bytes = unsafe { std::slice::from_raw_parts(table.as_ptr().cast_const(), size as usize) };
-                (bytes, read::contents(bytes).map_err(in_file)?.found)
+                (bytes, read::contents(bytes, None).map_err(in_file)?.found)
             }
             // SAFETY: the caller's promises are those that `Found::loaded` asks for.
             #[cfg(feature = "iree")]
@@ -152,8 +153,8 @@ impl Executable {
         }
     }
 
-    fn read(storage: Storage, name: String) -> Result<Self, Error> {
-        let read::Contents { found, unreadable } = read::contents(storage.bytes())?;
+    fn read(storage: Storage, name: String, path: Option<&Path>) -> Result<Self, Error> {
+        let read::Contents { found, unreadable } = read::contents(storage.bytes(), path)?;
         Ok(Self { storage, name, path: None, stamp: None, found, unreadable })
     }
 
@@ -175,10 +176,11 @@ impl Executable {
     /// False if the mapped file has been written to since it was opened, as far as its length and time
     /// of modification tell. The texts may then be of another version, or torn: show none of them.
     pub fn unchanged(&self) -> bool {
-        match (&self.path, &self.stamp) {
+        let itself = match (&self.path, &self.stamp) {
             (Some(path), Some(stamp)) => stamp.holds(path),
             _ => true,
-        }
+        };
+        itself && self.found.iter().all(|found| found.reader.unchanged())
     }
 
     /// What was found, in order of offset in the file as far as containers keep that order.

@@ -9,7 +9,7 @@ use std::ops::Range;
 #[cfg(feature = "zstd")]
 use std::sync::OnceLock;
 
-use crate::read::{RawExport, RawSource, Text};
+use crate::read::{Place, RawExport, RawSource, Text};
 use crate::{Error, Executable, Note};
 
 /// How an image is laid out, thus who wrote it. `Display` gives the name in brackets.
@@ -34,6 +34,20 @@ pub enum Format {
     /// IREE's bytecode for its own interpreter (`iree-vmvx`). It records neither locations nor sources,
     /// nor, in a form that is understood here, exports.
     IreeVmvx,
+    /// An object, library, program or WebAssembly module with DWARF (`dwarf`).
+    Dwarf,
+    /// A code object for AMD GPUs (`amdgpu`). Its exports bear the names of the kernels, without `.kd`.
+    Amdgpu,
+    /// Code for NVIDIA GPUs (`cubin`).
+    Cubin,
+    /// A text in NVIDIA's PTX (`ptx`).
+    Ptx,
+    /// NVIDIA's container for cubins and PTX (`fatbin`). They follow it as further images.
+    Fatbin,
+    /// A SPIR-V module (`spirv`).
+    Spirv,
+    /// What Triton's compiler leaves in its cache for one kernel, or one of the texts there (`triton`).
+    Triton,
 }
 
 impl Format {
@@ -48,6 +62,13 @@ impl Format {
             Self::IreeVulkan => "iree-vulkan",
             Self::IreeMetal => "iree-metal",
             Self::IreeVmvx => "iree-vmvx",
+            Self::Dwarf => "dwarf",
+            Self::Amdgpu => "amdgpu",
+            Self::Cubin => "cubin",
+            Self::Ptx => "ptx",
+            Self::Fatbin => "fatbin",
+            Self::Spirv => "spirv",
+            Self::Triton => "triton",
         }
     }
 }
@@ -98,12 +119,16 @@ impl<'a> Image<'a> {
 
     /// What it was compiled for, if it says so: `x86_64`, `arm_64`, `riscv_32`, `gfx942`, …
     pub fn target(self) -> Option<&'a [u8]> {
-        self.found().reader.target(self.raw())
+        self.found().reader.target(self.raw()).or(self.found().target.as_deref())
     }
 
-    /// Its place in the file; `None` for what was already loaded.
+    /// Its place in the file; `None` for what was already loaded, or had to be unpacked.
     pub fn range(self) -> Option<Range<u64>> {
-        self.found().range.as_ref().map(|range| range.start as u64..range.end as u64)
+        match &self.found().place {
+            Place::File(range) => Some(range.start as u64..range.end as u64),
+            #[cfg(any(feature = "_index", feature = "iree"))]
+            _ => None,
+        }
     }
 
     /// Where it begins in the file, in bytes.
@@ -119,17 +144,21 @@ impl<'a> Image<'a> {
 
     /// Its own bytes: for a CPU executable a whole ELF file. `None` for what was already loaded.
     pub fn bytes(self) -> Option<&'a [u8]> {
-        self.found().range.as_ref().map(|_| self.raw())
+        match &self.found().place {
+            #[cfg(feature = "iree")]
+            Place::Memory => None,
+            _ => Some(self.raw()),
+        }
     }
 
     /// Its exports, in ordinal order, which need not be the order of their names.
     pub fn exports(self) -> Exports<'a> {
-        Exports { image: self, left: 0..self.found().reader.exports() }
+        Exports { image: self, left: 0..self.found().reader.exports(self.raw()) }
     }
 
     /// The export of that ordinal.
     pub fn export(self, ordinal: usize) -> Option<Export<'a>> {
-        (ordinal < self.found().reader.exports()).then(|| Export {
+        (ordinal < self.found().reader.exports(self.raw())).then(|| Export {
             image: self,
             ordinal,
             raw: self.found().reader.export(self.raw(), ordinal).unwrap_or_default(),
@@ -138,7 +167,21 @@ impl<'a> Image<'a> {
 
     /// The embedded source files.
     pub fn sources(self) -> Sources<'a> {
-        Sources { image: self }
+        let count = self.found().reader.sources(self.raw());
+        Sources { image: self, first: 0, count }
+    }
+
+    /// Texts that the compiler wrote while it made this image, for instance its PTX: something to look at where
+    /// there are no sources. Stages name them.
+    pub fn listings(self) -> Sources<'a> {
+        let reader = &self.found().reader;
+        Sources { image: self, first: reader.sources(self.raw()), count: reader.listings(self.raw()) }
+    }
+
+    /// The source with exactly this path, or else the listing.
+    pub fn find(self, path: impl AsRef<[u8]>) -> Option<Source<'a>> {
+        let path = path.as_ref();
+        self.sources().find_source(path).or_else(|| self.listings().find_source(path))
     }
 
     /// The source that a location of this image names: its own of that path, else that of another image
@@ -165,30 +208,44 @@ impl<'a> Image<'a> {
 
     /// The bytes that the reader works on; empty for what was already loaded.
     fn raw(self) -> &'a [u8] {
-        let range = self.found().range.clone().unwrap_or_default();
-        self.executable.bytes().get(range).unwrap_or_default()
+        match &self.found().place {
+            Place::File(range) => self.executable.bytes().get(range.clone()).unwrap_or_default(),
+            #[cfg(feature = "_index")]
+            Place::Unpacked { bytes, range, .. } => bytes.get(range.clone()).unwrap_or_default(),
+            #[cfg(feature = "iree")]
+            Place::Memory => &[],
+        }
     }
 
     pub(crate) fn notes(self) -> impl Iterator<Item = Note<'a>> {
         let (image, format) = (self.index, self.format());
         let unsorted = (!self.is_sorted()).then_some(Note::Unsorted { image });
         let never = (format == Format::IreeVmvx).then_some(Note::NeverSources { image, format });
-        let damaged = crate::read::check(self.found(), self.raw()).err();
+        let damaged = self.found().reader.verify(self.raw()).err();
         let damaged = damaged.map(|error| Note::Damaged { image, error: self.in_file(error) });
-        unsorted.into_iter().chain(never).chain(damaged)
+        let remarks = self.found().reader.remarks(self.raw());
+        let remarks = remarks.iter().map(move |remark| Note::Remark { image, remark });
+        unsorted.into_iter().chain(never).chain(damaged).chain(remarks)
     }
 
     /// An error of this image's reader as one of the whole.
     fn in_file(self, error: Error) -> Error {
-        error.moved_by(self.offset().unwrap_or(0)).in_file(&self.executable.place())
+        let start = self.found().place.start() as u64;
+        let error = match &self.found().place {
+            #[cfg(feature = "_index")]
+            Place::Unpacked { .. } => error.at(start),
+            _ => error.moved_by(start),
+        };
+        error.in_file(&self.executable.place())
     }
 
     /// The text of source `index`, unpacked if it was not yet.
     #[cfg(feature = "zstd")]
     fn unpacked(self, index: usize, packed: &[u8], length: u32) -> Result<&'a [u8], Error> {
         let found = self.found();
-        let places =
-            found.unpacked.get_or_init(|| (0..found.reader.sources()).map(|_| OnceLock::new()).collect());
+        let places = found
+            .unpacked
+            .get_or_init(|| (0..found.reader.sources(self.raw())).map(|_| OnceLock::new()).collect());
         if let Some(text) = places[index].get() {
             return Ok(text);
         }
@@ -206,7 +263,10 @@ impl<'a> Image<'a> {
     /// Whether the sources ascend by path. Found out at the first call, which reads every path.
     pub(crate) fn is_sorted(self) -> bool {
         let path = |index| self.found().reader.source_path(self.raw(), index).ok();
-        *self.found().sorted.get_or_init(|| (0..self.found().reader.sources()).map(path).is_sorted())
+        *self
+            .found()
+            .sorted
+            .get_or_init(|| (0..self.found().reader.sources(self.raw())).map(path).is_sorted())
     }
 }
 
@@ -329,12 +389,15 @@ pub struct CpuExport {
 #[derive(Clone, Copy)]
 pub struct Sources<'a> {
     image: Image<'a>,
+    /// The first one's index among all of the reader's texts.
+    first: usize,
+    count: usize,
 }
 
 impl<'a> Sources<'a> {
     /// How many there are.
     pub fn len(self) -> usize {
-        self.image.found().reader.sources()
+        self.count
     }
 
     /// Whether there are none.
@@ -347,6 +410,7 @@ impl<'a> Sources<'a> {
         if index >= self.len() {
             return None;
         }
+        let index = self.first + index;
         let raw = self.image.found().reader.source(self.image.raw(), index).ok()?;
         Some(Source { image: self.image, index, raw })
     }
@@ -367,7 +431,7 @@ impl<'a> Sources<'a> {
     /// As [`find`](Self::find), but gives the whole record.
     pub fn find_source(self, path: impl AsRef<[u8]>) -> Option<Source<'a>> {
         let path = path.as_ref();
-        if !self.image.is_sorted() {
+        if self.first > 0 || !self.image.is_sorted() {
             return self.iter().find(|source| source.path() == path);
         }
         let path_of = |index| self.image.found().reader.source_path(self.image.raw(), index).ok();
@@ -425,6 +489,8 @@ impl<'a> Source<'a> {
     pub fn try_text(self) -> Result<&'a [u8], Error> {
         match self.raw.text {
             Text::Plain(text) => Ok(text),
+            #[cfg(feature = "_index")]
+            Text::Unpacked(text) => Ok(text),
             Text::Zstd { packed, length } => self.image.unpacked(self.index, packed, length),
         }
     }
@@ -433,6 +499,8 @@ impl<'a> Source<'a> {
     pub fn len(self) -> usize {
         match self.raw.text {
             Text::Plain(text) => text.len(),
+            #[cfg(feature = "_index")]
+            Text::Unpacked(text) => text.len(),
             Text::Zstd { length, .. } => length as usize,
         }
     }
@@ -442,9 +510,14 @@ impl<'a> Source<'a> {
         self.len() == 0
     }
 
-    /// Whether its text is compressed in the file.
+    /// Whether its text is compressed, or in several pieces, in the file.
     pub fn is_compressed(self) -> bool {
-        matches!(self.raw.text, Text::Zstd { .. })
+        match self.raw.text {
+            Text::Plain(_) => false,
+            #[cfg(feature = "_index")]
+            Text::Unpacked(_) => true,
+            Text::Zstd { .. } => true,
+        }
     }
 
     /// Where the text begins in the file; `None` if it is compressed there, or already loaded.

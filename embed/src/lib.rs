@@ -40,20 +40,29 @@
 //! | IREE bytecode for its interpreter (VMVX) | `iree` | said to be there; it carries no sources |
 //! | IREE executable libraries for CPUs (ELF), interface versions 4, 5, 6 | `iree` | any x86, ARM or RISC-V machine; embedded or system linked, alone, in FatELF, or with a debug block |
 //! | IREE executables for CUDA, HIP, AMDGPU, Vulkan and Metal | `iree` | debug levels 0 to 3 |
+//! | ELF files with DWARF: objects, libraries, programs, BPF | `dwarf` | lines of DWARF 2 to 5; text if embedded (clang's `-gdwarf-5 -gembed-source`, rustc's `-Z embed-source`); also compressed, split, or stripped into a file beside it |
+//! | AMDGPU code objects with DWARF | `dwarf` | of HIP, OpenCL and others |
+//! | WebAssembly modules with DWARF | `dwarf` | |
+//!
+//! In a file with DWARF the exports are the functions that a loader would find: those of the table of dynamic
+//! symbols, or all global ones if that has none. An ELF file that has a zonecast table or an IREE library is not
+//! looked at for DWARF: those say better what is in it.
 //!
 //! # Trust
 //!
-//! Files are taken to be hostile. Every offset and count that leads to something is checked at opening,
+//! Files are taken to be hostile. In formats made for programs, every offset and count that leads to something is checked at opening,
 //! and what is wrong becomes an [`Error`] with its place. (Of a zonecast table only the header is checked then,
-//! and the rest when it is touched; a damaged record reads as empty, and is a [`Note`].) Nothing panics, allocates more than a small
+//! and the rest when it is touched; a damaged record reads as empty, and is a [`Note`]. Debug information is looked
+//! through when something in it is first asked for, in time linear in its size; where that ends early, a note says
+//! so.) Nothing panics, allocates more than a small
 //! multiple of the file's tables, or reads outside the bytes. The exception is a library that is already
 //! loaded: [`Executable::from_loaded`] has to trust it, and is `unsafe`.
 //!
 //! # Features
 //!
 //! `mmap` (default) maps files instead of reading them; `elf` finds and attaches zonecast tables in ELF files;
-//! `iree` (default, with `elf`) reads IREE's formats; `zstd` packs and unpacks texts in zonecast tables. Without
-//! features this crate depends on nothing.
+//! `iree` (default, with `elf`) reads IREE's formats; `dwarf` reads debug information; `zstd` packs and unpacks
+//! texts in zonecast tables. Without features this crate depends on nothing.
 
 mod error;
 mod executable;
@@ -73,6 +82,6 @@ pub use image::{
     CpuExport, CpuLibrary, Export, Exports, Format, Image, Images, Source, SourceLocation, Sources, Stage,
     Stages,
 };
-pub use note::Note;
+pub use note::{Note, Remark};
 #[cfg(feature = "iree")]
 pub use read::flatbuffer;

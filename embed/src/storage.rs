@@ -44,6 +44,33 @@ impl Storage {
     }
 }
 
+/// A file that was opened beside another, or bytes made from one.
+#[cfg(feature = "_index")]
+pub(crate) struct Opened {
+    storage: Storage,
+    stamp: Option<(std::path::PathBuf, Stamp)>,
+}
+
+#[cfg(feature = "_index")]
+impl Opened {
+    pub(crate) fn file(path: &Path) -> io::Result<Self> {
+        let (storage, stamp) = Storage::open(path)?;
+        Ok(Self { storage, stamp: stamp.map(|stamp| (path.to_owned(), stamp)) })
+    }
+
+    pub(crate) fn memory(bytes: Vec<u8>) -> Self {
+        Self { storage: Storage::Memory(Cow::Owned(bytes)), stamp: None }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.storage.bytes()
+    }
+
+    pub(crate) fn unchanged(&self) -> bool {
+        self.stamp.as_ref().is_none_or(|(path, stamp)| stamp.holds(path))
+    }
+}
+
 /// A mapped file as it was at opening.
 #[derive(PartialEq, Eq)]
 pub(crate) struct Stamp {

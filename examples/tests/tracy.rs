@@ -44,7 +44,8 @@ fn trace_model_waits_and_sends_each_kernel_with_its_own_source() {
         assert_eq!(parts.iter().filter(|zone| zone.texts().any(|text| text == last)).count(), 3);
     }
     assert_eq!(capture.frames()["Frame"].len(), 3);
-    assert_eq!(capture.app_info().collect::<Vec<_>>(), ["trace_model, batch 1000, threads 2"]);
+    let told: Vec<_> = capture.app_info().collect();
+    assert_eq!(told, [concat!("zonecast ", env!("CARGO_PKG_VERSION")), "trace_model, batch 1000, threads 2"]);
     assert_eq!(capture.violations(), []);
 }
 

@@ -38,10 +38,18 @@ impl Zone {
     /// Begins a zone at a place learnt at run time.
     #[inline]
     pub fn begin_interned(place: &Interned) -> Self {
-        let zone = Self::begin(place.location());
-        if let Some(name) = place.shared_name() {
-            zone.name(name);
+        match place.shared_name() {
+            None => Self::begin(place.location()),
+            Some(name) => Self::begin_named(place.location(), name),
         }
+    }
+
+    /// Apart, so that the compiler knows of the common case's zone that it is recorded.
+    #[cold]
+    #[inline(never)]
+    fn begin_named(location: &'static Location, name: &str) -> Self {
+        let zone = Self::begin(location);
+        zone.name(name);
         zone
     }
 

@@ -83,6 +83,11 @@ impl Fake {
         Stream(stream)
     }
 
+    fn set_device(&self, device: i32) {
+        // SAFETY: the function has this type.
+        unsafe { self.library.get::<extern "C" fn(i32) -> u32>("hipSetDevice").unwrap()(device) };
+    }
+
     /// Makes the one context of CUDA's current.
     fn push(&self) {
         // SAFETY: the function has this type.
@@ -184,8 +189,9 @@ mod cases {
     }
 
     fn no_misuse(fake: &Fake) {
-        let misuse: Vec<u64> = (2..6).map(|which| fake.number(which)).collect();
-        assert_eq!(misuse, [0, 0, 0, 0], "waits, dead handles, broken captures, early times");
+        let misuse = [2, 3, 4, 5, 7, 8].map(|which| fake.number(which));
+        let of = "waits, dead handles, broken captures, early times, other devices, without a context";
+        assert_eq!(misuse, [0; 6], "{of}");
     }
 
     /// All that was made is given back.
@@ -221,7 +227,12 @@ mod cases {
     fn hip_zones() {
         let fake = Fake::hip();
         drop(keeper());
+        fake.set_device(1);
         let stream = fake.stream();
+        fake.set_device(0);
+        // SAFETY: the stream is alive.
+        let old = unsafe { Hip::of_stream(stream) }.map(drop);
+        assert_eq!(kind(old), ErrorKind::SymbolMissing { symbol: "hipStreamGetDevice" });
         // SAFETY: the stream is alive throughout.
         let context = unsafe { Gpu::new(Hip::device(1).unwrap()).unwrap().context(stream, "s") };
         zones(&fake, &context, stream);

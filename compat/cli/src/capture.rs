@@ -1,7 +1,7 @@
 //! `zonecast capture`.
 
-use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use clap::Args;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use zonecast_tracy_wire::{Capture, Error, Keep, Receiver, Recording};
 
-use crate::files::{Folder, about, create, print};
+use crate::files::{Folder, Output, about, print};
 use crate::format::Format;
 use crate::{FOUND, Failure};
 
@@ -55,6 +55,9 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    // What cannot be written to is said before anything is captured, not after.
+    let output = arguments.output.as_deref().map(Output::open).transpose()?;
+    let sources = arguments.sources.as_deref().map(Folder::create).transpose()?;
     let (capture, fault) = match obtain(&arguments) {
         Ok(capture) => (capture, None),
         Err(Fault::Told(failure)) => return Err(failure),
@@ -66,8 +69,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             }
         }
     };
-    write(&arguments, &capture)?;
-    if let Some(folder) = &arguments.sources {
+    write(arguments.format, &capture, output)?;
+    if let Some(folder) = sources {
         write_sources(folder, &capture)?;
     }
     for violation in capture.violations() {
@@ -108,7 +111,7 @@ fn obtain(arguments: &Arguments) -> Result<Capture, Fault> {
         receiver = receiver.stop_after(limit);
     }
     if let Some(path) = &arguments.record {
-        receiver = receiver.record_to(create(path)?);
+        receiver = receiver.record_to(Output::open(path)?);
     }
     let progress = progress(arguments);
     let shown = progress.clone();
@@ -149,18 +152,14 @@ fn show(bar: &ProgressBar, capture: &Capture) {
     bar.set_message(format!("{}: {items} items, {bytes}", capture.program()));
 }
 
-fn write(arguments: &Arguments, capture: &Capture) -> Result<(), Failure> {
-    match &arguments.output {
-        Some(path) => {
-            let mut file = create(path)?;
-            Ok(arguments.format.write(capture, &mut file).and_then(|()| file.flush())?)
-        }
-        None => print(|output| arguments.format.write(capture, output)),
+fn write(format: Format, capture: &Capture, file: Option<BufWriter<Output>>) -> Result<(), Failure> {
+    match file {
+        Some(mut file) => Ok(format.write(capture, &mut file).and_then(|()| file.flush())?),
+        None => print(|output| format.write(capture, output)),
     }
 }
 
-fn write_sources(folder: &Path, capture: &Capture) -> Result<(), Failure> {
-    let mut folder = Folder::create(folder)?;
+fn write_sources(mut folder: Folder, capture: &Capture) -> Result<(), Failure> {
     let mut missed = 0;
     for (path, text) in capture.sources() {
         if let Err(failure) = folder.write(path, text, capture.program()) {

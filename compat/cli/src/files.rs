@@ -12,8 +12,34 @@ pub(crate) fn about(path: &Path, error: &dyn std::error::Error) -> Failure {
     format!("{}: {error}", path.display()).into()
 }
 
-pub(crate) fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
-    File::create(path).map(BufWriter::new).map_err(|error| about(path, &error))
+/// A file that keeps what it holds until there is something to write: nobody loses the last capture
+/// to one that fails.
+pub(crate) struct Output {
+    file: File,
+    is_untouched: bool,
+}
+
+impl Output {
+    /// The file at `path`, which is made if it is not there.
+    pub(crate) fn open(path: &Path) -> Result<BufWriter<Self>, Failure> {
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        let file = opened.map_err(|error| about(path, &error))?;
+        Ok(BufWriter::new(Self { file, is_untouched: true }))
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Pipes and devices have nothing to be emptied.
+        if std::mem::take(&mut self.is_untouched) && self.file.metadata()?.is_file() {
+            self.file.set_len(0)?;
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// Writes to standard output.
@@ -35,7 +61,7 @@ pub(crate) fn write_to(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let Some(path) = output else { return print(|out| write(out)) };
-    let mut file = create(path)?;
+    let mut file = Output::open(path)?;
     write(&mut file).and_then(|()| file.flush()).map_err(|error| about(path, &error))
 }
 

@@ -9,6 +9,8 @@ mod files;
 mod format;
 #[cfg(feature = "recordings")]
 mod instruments;
+#[cfg(feature = "recordings")]
+mod recording;
 mod serve;
 mod sources;
 
@@ -45,6 +47,10 @@ enum Command {
     /// Show which kernels and source texts are embedded in files, and write the texts out
     Sources(sources::Arguments),
     #[cfg(feature = "recordings")]
+    /// Show, compare and replay kernel launches that a runtime has recorded
+    #[command(subcommand)]
+    Recording(recording::Command),
+    #[cfg(feature = "recordings")]
     Instruments(instruments::Arguments),
 }
 
@@ -54,6 +60,8 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Sources(arguments) => sources::run(&arguments),
+        #[cfg(feature = "recordings")]
+        Command::Recording(command) => recording::run(command),
         #[cfg(feature = "recordings")]
         Command::Instruments(arguments) => instruments::run(&arguments),
     };

@@ -6,7 +6,7 @@ mod handmade;
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 use zonecast_tracy_wire::{Encoder, Item, Location, Question, Recording, Server, Welcome, encode_frame};
@@ -288,6 +288,11 @@ fn a_served_recording_is_captured() {
     assert!(serving.wait().expect("it ends").success());
 }
 
+fn interrupt(process: &Child) {
+    let interrupted = Command::new("kill").args(["-INT", &process.id().to_string()]).status();
+    assert!(interrupted.expect("kill runs").success());
+}
+
 #[test]
 fn an_interrupt_ends_a_capture_cleanly() {
     let folder = Folder::new();
@@ -301,13 +306,64 @@ fn an_interrupt_ends_a_capture_cleanly() {
     let mut socket = handmade::accept(&listener);
     handmade::welcome(&mut socket, 1);
     handmade::say(&mut socket, &handmade::zone("before the interrupt"));
-    let interrupted = Command::new("kill").args(["-INT", &capturing.id().to_string()]).status();
-    assert!(interrupted.expect("kill runs").success());
+    interrupt(&capturing);
     handmade::answer_until(&mut socket, Question::Disconnect);
     handmade::end(&mut socket);
     assert!(capturing.wait().expect("it ends").success());
     let capture = json(&fs::read_to_string(&live).expect("it was written"));
     assert_eq!(capture["zones"][0]["name"], "before the interrupt");
+}
+
+/// As while a client has another server: it takes the connection, and says nothing.
+#[test]
+fn an_interrupt_ends_the_wait_for_a_program() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("some port is free");
+    let port = listener.local_addr().expect("it listens").port().to_string();
+    let waiting = Command::new(env!("CARGO_BIN_EXE_zonecast"))
+        .args(["capture", "-p", &port, "--wait", "100"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    let _silent = handmade::accept(&listener);
+    interrupt(&waiting);
+    let output = waiting.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(words.starts_with("zonecast: stopped before a Tracy client answered at 127.0.0.1:"), "{words}");
+}
+
+#[test]
+fn what_cannot_be_written_is_said_before_the_capture() {
+    let folder = Folder::new();
+    let nobody = zonecast_tracy_wire::child::free_port().to_string();
+    fs::write(folder.path("a file"), "").expect("there is room");
+    for option in ["-o", "--record", "--sources"] {
+        let output = zonecast(&["capture", "-p", &nobody, option, &folder.text("a file/below")]);
+        assert_eq!(output.status.code(), Some(1), "{option}");
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(words.contains("a file/below: "), "{option}: {words}");
+    }
+}
+
+#[test]
+fn a_capture_that_fails_leaves_the_last_one_alone() {
+    let folder = Folder::new();
+    let (json, run) = (folder.text("a.json"), folder.text("run"));
+    let nobody = zonecast_tracy_wire::child::free_port().to_string();
+    fs::write(&json, "the last one").expect("there is room");
+    fs::write(&run, "the last one").expect("there is room");
+    let output = zonecast(&["capture", "-p", &nobody, "--wait", "0.1", "-o", &json, "--record", &run]);
+    assert_eq!(output.status.code(), Some(1));
+    for path in [&json, &run] {
+        assert_eq!(fs::read_to_string(path).expect("it is there"), "the last one");
+    }
+    let whole = folder.recording("whole", &stream(2, 100));
+    succeeds(&["capture", "--from", &whole, "--format", "csv", "-o", &json]);
+    assert_eq!(
+        fs::read_to_string(&json).expect("it is there").lines().count(),
+        4,
+        "nothing is left of the old"
+    );
 }
 
 #[test]

@@ -94,6 +94,22 @@ impl From<io::Error> for Failure {
 ///
 /// If it cannot be started, breaks a limit, or ends otherwise than with exit code 0.
 pub fn run(command: &mut Command, job: &[u8], limits: &Limits) -> Result<Vec<u8>, Failure> {
+    let mut answer = Vec::new();
+    run_watched(command, job, limits, &mut |piece| answer.extend_from_slice(piece))?;
+    Ok(answer)
+}
+
+/// As [`run`], and passes on what the child writes to its standard output while it comes.
+///
+/// # Errors
+///
+/// As [`run`]. What came before was passed on.
+pub fn run_watched(
+    command: &mut Command,
+    job: &[u8],
+    limits: &Limits,
+    watch: &mut (dyn FnMut(&[u8]) + Send),
+) -> Result<(), Failure> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -105,15 +121,15 @@ pub fn run(command: &mut Command, job: &[u8], limits: &Limits) -> Result<Vec<u8>
     std::thread::scope(|scope| {
         // One that does not read its whole job has its reasons.
         scope.spawn(|| input.map(|mut pipe| pipe.write_all(job)));
-        let answer = scope.spawn(|| read_all(output, limits.output, &too_much));
+        let answer = scope.spawn(|| pass_on(output, limits.output, &too_much, watch));
         let said = scope.spawn(|| read_end(errors));
         // The pipes close, and the threads end, with the last process that holds them.
         let ended = child.wait(limits, &too_much).and_then(|()| Ok(child.end()?));
         drop(child);
-        let (answer, said) = (join(answer)?, join(said)?);
+        let ((), said) = (join(answer)?, join(said)?);
         let ended = ended?;
         match ended.success() {
-            true => Ok(answer),
+            true => Ok(()),
             false => {
                 Err(Failure::Ended { how: ended.to_string(), said: String::from_utf8_lossy(&said).into() })
             }
@@ -212,14 +228,30 @@ fn number(child: &Child) -> Option<rustix::process::Pid> {
     rustix::process::Pid::from_raw(child.id().cast_signed())
 }
 
-/// All that comes, unless it is more than `limit` bytes.
-fn read_all(pipe: Option<impl Read>, limit: u64, too_much: &AtomicBool) -> io::Result<Vec<u8>> {
-    let mut all = Vec::new();
-    if let Some(pipe) = pipe {
-        let read = pipe.take(limit.saturating_add(1)).read_to_end(&mut all)?;
-        too_much.store(read as u64 > limit, Ordering::Relaxed);
+/// Passes on all that comes, up to `limit` bytes.
+fn pass_on(
+    pipe: Option<impl Read>,
+    limit: u64,
+    too_much: &AtomicBool,
+    watch: &mut (dyn FnMut(&[u8]) + Send),
+) -> io::Result<()> {
+    let (mut left, mut buffer) = (limit, vec![0; 1 << 16]);
+    let Some(mut pipe) = pipe else { return Ok(()) };
+    loop {
+        match pipe.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(read) if read as u64 > left => {
+                too_much.store(true, Ordering::Relaxed);
+                return Ok(());
+            }
+            Ok(read) => {
+                left -= read as u64;
+                watch(&buffer[..read]);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
-    Ok(all)
 }
 
 /// The last of what comes.

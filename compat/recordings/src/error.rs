@@ -1,5 +1,6 @@
-//! Why a recording could not be read: what, where, and what was expected there.
+//! Why a recording could not be read or written: what, where, and what was expected there.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -18,12 +19,16 @@ pub struct Error {
 pub enum ErrorKind {
     /// The file could not be opened, mapped, read or written.
     Io(io::Error),
-    /// The file does not begin as one of its kind does; the text says what kind was expected.
-    Unknown(&'static str),
-    /// The file, or a part of it, is of a version that is not understood: the format's name, and the version.
-    Version(&'static str, u32),
-    /// The contents contradict their own format; the text says what was expected instead.
-    Damaged(&'static str),
+    /// The file is of no kind, or of another one than was asked for; the text says what was expected.
+    Unknown(Cow<'static, str>),
+    /// The file is of a version that is not understood: the format's name, and the version found.
+    Version(&'static str, [u16; 2]),
+    /// The contents are of a known kind, but of a variant that is not understood.
+    Unsupported(Cow<'static, str>),
+    /// The contents contradict their own format, or what lies beside them; the text says what was expected instead.
+    Damaged(Cow<'static, str>),
+    /// What was asked for is not there; the text is a sentence.
+    Missing(Cow<'static, str>),
 }
 
 impl Error {
@@ -35,16 +40,29 @@ impl Error {
         Self::new(ErrorKind::Io(error), None)
     }
 
-    pub(crate) fn unknown(expected: &'static str) -> Self {
-        Self::new(ErrorKind::Unknown(expected), Some(0))
+    pub(crate) fn unknown(expected: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Unknown(expected.into()), None)
     }
 
-    pub(crate) fn version(format: &'static str, found: u32) -> Self {
+    pub(crate) fn unsupported(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Unsupported(what.into()), None)
+    }
+
+    pub(crate) fn version(format: &'static str, found: [u16; 2]) -> Self {
         Self::new(ErrorKind::Version(format, found), None)
     }
 
-    pub(crate) fn damaged(offset: u64, expected: &'static str) -> Self {
-        Self::new(ErrorKind::Damaged(expected), Some(offset))
+    pub(crate) fn damaged(offset: u64, expected: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Damaged(expected.into()), Some(offset))
+    }
+
+    /// As [`damaged`](Self::damaged), for what has no place in the file.
+    pub(crate) fn contradiction(expected: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Damaged(expected.into()), None)
+    }
+
+    pub(crate) fn missing(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Missing(what.into()), None)
     }
 
     /// For an error found in a part: makes its offset one of the whole.
@@ -53,15 +71,15 @@ impl Error {
         self
     }
 
-    pub(crate) fn in_file(mut self, path: &Path) -> Self {
-        self.file = Some(path.to_string_lossy().into());
-        self
-    }
-
     /// The place, and all else in words.
     pub(crate) fn into_parts(mut self) -> (Option<u64>, String) {
         let offset = self.offset.take();
         (offset, self.to_string())
+    }
+
+    pub(crate) fn in_file(mut self, path: impl AsRef<Path>) -> Self {
+        self.file = Some(path.as_ref().to_string_lossy().into());
+        self
     }
 
     /// What went wrong.
@@ -74,7 +92,7 @@ impl Error {
         self.offset
     }
 
-    /// The file's path.
+    /// The path of the file, or of the folder.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
     }
@@ -88,10 +106,12 @@ impl fmt::Display for Error {
         match &self.kind {
             ErrorKind::Io(error) => return error.fmt(f),
             ErrorKind::Unknown(expected) => write!(f, "this is no {expected}")?,
-            ErrorKind::Version(format, version) => {
-                write!(f, "{format} of version {version} is not understood; is there a newer zonecast?")?;
+            ErrorKind::Version(format, [major, minor]) => {
+                write!(f, "{format} of version {major}.{minor} is not understood")?;
             }
+            ErrorKind::Unsupported(what) => write!(f, "not understood: {what}")?,
             ErrorKind::Damaged(expected) => write!(f, "damaged: expected {expected}")?,
+            ErrorKind::Missing(what) => write!(f, "{what}")?,
         }
         match self.offset {
             Some(offset) => write!(f, " (at offset {offset:#x})"),
@@ -114,8 +134,8 @@ impl From<zonecast_embed::Error> for Error {
     fn from(error: zonecast_embed::Error) -> Self {
         use zonecast_embed::ErrorKind as Kind;
         let kind = match error.kind() {
-            Kind::Damaged(expected) | Kind::Unsupported(expected) => ErrorKind::Damaged(expected),
-            _ => ErrorKind::Damaged("an executable"),
+            Kind::Damaged(expected) | Kind::Unsupported(expected) => ErrorKind::Damaged((*expected).into()),
+            _ => ErrorKind::Damaged("an executable".into()),
         };
         Self::new(kind, error.offset())
     }

@@ -2,6 +2,9 @@
 //! run them again.
 //!
 //! * [`instruments`]: IREE's dispatch instruments, what each workgroup of a kernel loaded and stored.
+//! * [`llvm`] reads kernel launches that LLVM's offload runtime has recorded.
+//! * [`diff`] compares what two runs computed, number by number.
+//! * [`replay`] runs recorded kernels again.
 //! * [`child`] runs what is not trusted in a process of its own, with limits.
 //!
 //! # Trust
@@ -13,8 +16,13 @@
 mod bytes;
 pub mod child;
 mod contents;
+pub mod diff;
 mod error;
+mod image;
 pub mod instruments;
+pub mod llvm;
+pub mod replay;
 
 pub use contents::Contents;
 pub use error::{Error, ErrorKind};
+pub use image::ImageKind;

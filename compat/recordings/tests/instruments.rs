@@ -160,7 +160,7 @@ fn damage_anywhere_is_said_or_harmless() {
         }
     }
     let error = Stream::read(b"ELF").unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Unknown(_)) && error.offset() == Some(0), "{error}");
+    assert!(matches!(error.kind(), ErrorKind::Unknown(_)), "{error}");
     assert!(Stream::read(b"").unwrap().modules().is_empty());
 }
 

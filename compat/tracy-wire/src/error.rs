@@ -78,6 +78,11 @@ pub enum ErrorKind {
         /// The last refusal.
         last: io::Error,
     },
+    /// The receiver was told to stop before a client had greeted it.
+    Stopped {
+        /// The address that was tried.
+        address: String,
+    },
     /// The client speaks another protocol.
     OtherProtocol {
         /// Its protocol, where the client could be made to say it.
@@ -123,6 +128,7 @@ impl fmt::Display for ErrorKind {
                     waited.as_secs_f64()
                 )
             }
+            Self::Stopped { address } => write!(f, "stopped before a Tracy client answered at {address}"),
             Self::OtherProtocol { protocol } => other_protocol(f, *protocol),
             Self::NotAvailable => {
                 f.write_str("the client has, or had, a server already, and takes no second one")

@@ -21,6 +21,8 @@ use crate::welcome::Welcome;
 const TICK: Duration = Duration::from_millis(50);
 /// Between two attempts to connect.
 const RETRY: Duration = Duration::from_millis(10);
+/// How long an attempt may take, where nothing even refuses it.
+const ATTEMPT: Duration = Duration::from_secs(3);
 /// How long a client that is done, or was told to stop, may be silent before it is let go.
 const DRAIN: Duration = Duration::from_secs(5);
 
@@ -201,7 +203,8 @@ impl Receiver {
                 Ok(socket) => return Ok(socket),
                 Err(error) => error,
             };
-            if Instant::now() + RETRY >= deadline || self.is_told_to_stop() {
+            self.go_on()?;
+            if Instant::now() + RETRY >= deadline {
                 let address = format!("{}:{}", self.address, self.port);
                 return Err(ErrorKind::Unreachable { address, waited: self.connect_within, last: error });
             }
@@ -212,8 +215,8 @@ impl Receiver {
     fn try_to_reach(&self, deadline: Instant) -> io::Result<TcpStream> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the address has no host");
         for address in (self.address.as_str(), self.port).to_socket_addrs()? {
-            let left = deadline.saturating_duration_since(Instant::now()).max(RETRY);
-            match TcpStream::connect_timeout(&address, left) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match TcpStream::connect_timeout(&address, left.clamp(RETRY, ATTEMPT)) {
                 Ok(socket) => {
                     socket.set_nodelay(true)?;
                     return Ok(socket);
@@ -282,7 +285,8 @@ impl Receiver {
             if left.is_zero() {
                 return Err(ErrorKind::Stalled { waited: self.connect_within });
             }
-            socket.set_read_timeout(Some(left)).map_err(disconnected)?;
+            self.go_on()?;
+            socket.set_read_timeout(Some(left.min(TICK))).map_err(disconnected)?;
             match socket.read(&mut into[filled..]) {
                 Ok(0) => return Ok(false),
                 Ok(count) => filled += count,
@@ -291,6 +295,14 @@ impl Receiver {
             }
         }
         Ok(true)
+    }
+
+    /// Says so if it was told to stop.
+    fn go_on(&self) -> Result<(), ErrorKind> {
+        match self.is_told_to_stop() {
+            true => Err(ErrorKind::Stopped { address: format!("{}:{}", self.address, self.port) }),
+            false => Ok(()),
+        }
     }
 
     fn is_told_to_stop(&self) -> bool {

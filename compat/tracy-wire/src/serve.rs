@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::answers::AnswerSession;
 use crate::ask::Question;
+use crate::decode::measure;
 use crate::encode::Encoder;
 use crate::frame::encode_frame;
 use crate::item::Item;
@@ -120,6 +121,20 @@ fn listen(mut socket: TcpStream) -> Receiver<Question> {
     questions
 }
 
+/// How many bytes of `items` are whole items that fit into one frame. Each came in a frame, so one does.
+fn whole_items(items: &[u8]) -> usize {
+    if items.len() <= FRAME_LIMIT {
+        return items.len();
+    }
+    let mut end = 0;
+    while let Ok((_, length)) = measure(&items[end..])
+        && end + length <= FRAME_LIMIT
+    {
+        end += length;
+    }
+    end
+}
+
 /// The server at the other end.
 struct Peer {
     socket: TcpStream,
@@ -144,10 +159,17 @@ fn enough() -> io::Error {
 }
 
 impl Peer {
+    /// Says whole items, in as many frames as they need.
     fn say(&mut self, items: &[u8]) -> io::Result<()> {
-        self.frame.clear();
-        encode_frame(items, &mut self.frame);
-        self.socket.write_all(&self.frame)
+        let mut rest = items;
+        while !rest.is_empty() {
+            let (first, others) = rest.split_at(whole_items(rest));
+            self.frame.clear();
+            encode_frame(first, &mut self.frame);
+            self.socket.write_all(&self.frame)?;
+            rest = others;
+        }
+        Ok(())
     }
 
     fn answer_what_was_asked(&mut self) -> io::Result<()> {
@@ -168,15 +190,8 @@ impl Peer {
             Question::Disconnect => return Ok(()),
             _ => {}
         }
-        let before = self.reply.len();
         self.answers.answer(question, &mut self.reply);
-        if self.reply.len() > FRAME_LIMIT {
-            // The last answer goes into the next frame.
-            let last = self.reply.split_off(before);
-            self.send_reply()?;
-            self.reply = last;
-        }
-        Ok(())
+        if self.reply.len() > FRAME_LIMIT { self.send_reply() } else { Ok(()) }
     }
 
     fn send_reply(&mut self) -> io::Result<()> {

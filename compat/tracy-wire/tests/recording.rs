@@ -8,12 +8,12 @@ mod support;
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
-use std::net::TcpStream;
-use std::path::PathBuf;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::assert_same;
-use zonecast_tracy_wire::child::Case;
+use zonecast_tracy_wire::protocol::{FRAME_LIMIT, Kind};
 use zonecast_tracy_wire::{Capture, Item, Receiver, Recording, Server};
 
 struct Recorded {
@@ -39,6 +39,20 @@ impl Recorded {
     fn open(&self) -> Recording {
         Recording::open(self.path()).expect("it was just written")
     }
+}
+
+/// A recording of a client made by hand, which says these frames.
+fn handmade(path: &Path, frames: impl FnOnce(&mut TcpStream)) -> Recording {
+    let file = File::create(path).expect("there is room");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("some port is free");
+    let port = listener.local_addr().expect("it listens").port();
+    let recording = std::thread::spawn(move || Receiver::new("127.0.0.1", port).record_to(file).capture());
+    let mut socket = handmade::accept(&listener);
+    handmade::welcome(&mut socket, 1);
+    frames(&mut socket);
+    handmade::end(&mut socket);
+    recording.join().expect("a receiver does not panic").expect("it is captured whole");
+    Recording::open(path).expect("it was just written")
 }
 
 /// What a receiver sees that is served the recording.
@@ -114,18 +128,12 @@ fn a_receiver_that_has_had_enough_ends_it() {
 #[test]
 fn a_server_of_another_protocol_is_told() {
     let folder = tempfile::tempdir().expect("there is room");
-    let path = folder.path().join("run");
-    let file = File::create(&path).expect("there is room");
-    let _ = Case::new().receiver(|receiver| receiver.record_to(file)).capture(|| {
-        let mut socket = handmade::accept_from_environment();
-        handmade::welcome(&mut socket, std::process::id());
-        handmade::say(&mut socket, &handmade::zone("zone"));
-        handmade::say(&mut socket, &[Item::KeepAlive]);
-        handmade::end(&mut socket);
+    let mut recording = handmade(&folder.path().join("run"), |socket| {
+        handmade::say(socket, &handmade::zone("zone"));
+        handmade::say(socket, &[Item::KeepAlive]);
     });
     let server = Server::bind("127.0.0.1:0").expect("some port is free");
     let address = server.address().expect("it listens");
-    let mut recording = Recording::open(&path).expect("it was just written");
     let serving = std::thread::spawn(move || server.serve(&mut recording));
 
     let mut old = TcpStream::connect(address).expect("it listens");
@@ -137,6 +145,25 @@ fn a_server_of_another_protocol_is_told() {
     let capture = Receiver::new("127.0.0.1", address.port()).capture().expect("the next one is served");
     capture.zones().named("zone").one();
     serving.join().expect("serving does not panic").expect("serving ends well");
+}
+
+/// The string that ends one frame belongs to the first item of the next, which is full already.
+#[test]
+fn a_text_in_another_frame_than_its_item_is_served() {
+    let text = [b'x'; 1000];
+    let [thread, location, begin, _] = handmade::zone("zone");
+    let (zone_text, end) = (Item::ZoneText, Item::ZoneEnd { time: 250 });
+    let mut full = vec![Item::KeepAlive; FRAME_LIMIT - Kind::ZoneText.size() - Kind::ZoneEnd16.size()];
+    full.splice(..0, [zone_text, end]);
+    let folder = tempfile::tempdir().expect("there is room");
+    let recording = handmade(&folder.path().join("run"), |socket| {
+        handmade::say(socket, &[thread, location, begin, Item::SingleString(&text)]);
+        handmade::say(socket, &full);
+    });
+    let capture = served(recording, |receiver| receiver.check(true));
+    assert_eq!(capture.violations(), []);
+    let zone = capture.zones().named("zone").one();
+    assert_eq!(zone.texts().map(str::len).collect::<Vec<_>>(), [1000]);
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! Looking through bytes: what they are, what is in them, and whether that can be read.
 
 use std::ops::Range;
+use std::path::Path;
 
 #[cfg(feature = "elf")]
 use super::elf_tables;
-use super::{Found, Reader, Result, zonecast};
+use super::{Found, Place, Reader, Result, zonecast};
+#[cfg(feature = "dwarf")]
+use super::{dwarf, index::Indexed};
 #[cfg(feature = "iree")]
 use super::{fatelf, iree_cpu, iree_debug_block, iree_gpu, iree_module, iree_vmvx};
 use crate::Error;
@@ -15,7 +18,9 @@ use crate::ErrorKind;
 const DEPTH: usize = 4;
 
 /// What a message about unknown contents names as understood.
-pub(crate) const UNDERSTOOD: &str = if cfg!(feature = "iree") {
+pub(crate) const UNDERSTOOD: &str = if cfg!(all(feature = "iree", feature = "dwarf")) {
+    "zonecast tables; IREE modules (.vmfb) and executables; ELF files and WebAssembly modules with DWARF"
+} else if cfg!(feature = "iree") {
     "zonecast tables, alone or in ELF files; IREE modules (.vmfb); IREE executables for CPUs and GPUs"
 } else if cfg!(feature = "elf") {
     "zonecast tables, alone or in ELF files (zonecast-embed's feature `iree` adds IREE's formats)"
@@ -46,17 +51,17 @@ pub(crate) struct Contents {
     pub(crate) unreadable: Vec<Error>,
 }
 
-/// Looks through `bytes`.
+/// Looks through `bytes`, those of the file at `path` if there is one.
 ///
 /// # Errors
 ///
 /// If nothing in them can be read: then the first reason for that.
-pub(crate) fn contents(bytes: &[u8]) -> Result<Contents> {
+pub(crate) fn contents(bytes: &[u8], path: Option<&Path>) -> Result<Contents> {
     let contents = Contents { found: Vec::new(), unreadable: Vec::new() };
-    let mut finder = Finder { bytes, contents, budget: Budget::of(bytes) };
+    let mut finder = Finder { bytes, path, contents, budget: Budget::of(bytes) };
     finder.look(0..bytes.len(), 0)?;
     let mut contents = finder.contents;
-    contents.found.sort_by_key(|found| found.range.as_ref().map(|range| range.start));
+    contents.found.sort_by_key(|found| found.place.start());
     if contents.found.is_empty() && !contents.unreadable.is_empty() {
         return Err(contents.unreadable.swap_remove(0));
     }
@@ -98,14 +103,14 @@ impl Budget {
 /// Reads every record once, so that whatever is wrong is found.
 pub(crate) fn check(reader: &dyn Reader, image: &[u8], budget: &mut Budget) -> Result<()> {
     reader.name(image)?;
-    for index in 0..reader.exports() {
+    for index in 0..reader.exports(image) {
         let export = reader.export(image, index)?;
         budget.spend_record(export.name)?;
         for stage in 0..export.stages {
             budget.spend_record(reader.stage(image, index, stage)?.name)?;
         }
     }
-    for index in 0..reader.sources() {
+    for index in 0..reader.sources(image) {
         reader.source(image, index)?;
         budget.spend_record(&[])?;
     }
@@ -116,6 +121,8 @@ pub(crate) fn check(reader: &dyn Reader, image: &[u8], budget: &mut Budget) -> R
 /// the file, those of readers from their own start.
 struct Finder<'a> {
     bytes: &'a [u8],
+    #[cfg_attr(not(feature = "dwarf"), allow(dead_code))]
+    path: Option<&'a Path>,
     contents: Contents,
     budget: Budget,
 }
@@ -137,6 +144,10 @@ impl Finder<'_> {
         #[cfg(feature = "elf")]
         if elf_tables::is(bytes) {
             return self.look_at_elf(range);
+        }
+        #[cfg(feature = "dwarf")]
+        if dwarf::is_wasm(bytes) {
+            return self.take_debug(range);
         }
         #[cfg(feature = "iree")]
         if fatelf::is(bytes) {
@@ -195,16 +206,27 @@ impl Finder<'_> {
         match self.take_library(&range) {
             Ok(true) => Ok(()),
             Ok(false) if has_tables => Ok(()),
-            Ok(false) => {
-                let what = "an ELF file with neither a zonecast table nor an IREE executable library in it";
-                Err(Error::unsupported(range.start as u64, what))
-            }
+            Ok(false) => self.take_debug(range),
             Err(error) if has_tables => {
                 self.contents.unreadable.push(error);
                 Ok(())
             }
             Err(error) => Err(error),
         }
+    }
+
+    #[cfg(feature = "dwarf")]
+    fn take_debug(&mut self, range: Range<usize>) -> Result<()> {
+        // Only of the file itself other parts may lie beside it.
+        let path = self.path.filter(|_| range == (0..self.bytes.len()));
+        let debug = dwarf::Debug::new(&self.bytes[range.clone()], path);
+        self.take(Indexed::new(debug.map_err(|error| error.moved_by(range.start as u64))?), range)
+    }
+
+    #[cfg(all(feature = "elf", not(feature = "dwarf")))]
+    fn take_debug(&mut self, range: Range<usize>) -> Result<()> {
+        let what = "an ELF file with neither a zonecast table nor an IREE executable library in it";
+        Err(Error::unsupported(range.start as u64, what))
     }
 
     /// Whether there are any, readable or not.
@@ -261,7 +283,7 @@ impl Finder<'_> {
             let in_file = |error: Error| error.moved_by(range.start as u64);
             check(&reader, &self.bytes[range.clone()], &mut self.budget).map_err(in_file)?;
         }
-        self.contents.found.push(Found::new(reader, Some(range)));
+        self.contents.found.push(Found::new(reader, Place::File(range)));
         Ok(())
     }
 }

@@ -202,7 +202,7 @@ impl Reader for Library {
         })
     }
 
-    fn exports(&self) -> usize {
+    fn exports(&self, _image: &[u8]) -> usize {
         self.tables.exports
     }
 
@@ -235,7 +235,7 @@ impl Reader for Library {
         Ok(Stage { name, location })
     }
 
-    fn sources(&self) -> usize {
+    fn sources(&self, _image: &[u8]) -> usize {
         self.tables.sources
     }
 

@@ -110,7 +110,7 @@ impl Reader for Executable {
         self.read(image, |root| root.bytes(slot)).ok()?
     }
 
-    fn exports(&self) -> usize {
+    fn exports(&self, _image: &[u8]) -> usize {
         self.exports
     }
 
@@ -137,7 +137,7 @@ impl Reader for Executable {
         })
     }
 
-    fn sources(&self) -> usize {
+    fn sources(&self, _image: &[u8]) -> usize {
         self.sources
     }
 

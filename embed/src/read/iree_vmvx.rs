@@ -35,7 +35,7 @@ impl Reader for Program {
         None
     }
 
-    fn exports(&self) -> usize {
+    fn exports(&self, _image: &[u8]) -> usize {
         0
     }
 
@@ -47,7 +47,7 @@ impl Reader for Program {
         Err(Error::damaged(0, NOTHING))
     }
 
-    fn sources(&self) -> usize {
+    fn sources(&self, _image: &[u8]) -> usize {
         0
     }
 

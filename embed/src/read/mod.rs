@@ -16,6 +16,13 @@ pub(crate) mod bytes;
 mod find;
 mod zonecast;
 
+#[cfg(feature = "dwarf")]
+mod dwarf;
+#[cfg(feature = "_index")]
+mod index;
+#[cfg(feature = "_index")]
+mod unpack;
+
 #[cfg(feature = "elf")]
 mod elf_tables;
 
@@ -39,11 +46,13 @@ mod iree_vmvx;
 mod relocations;
 
 use std::ops::Range;
+#[cfg(feature = "_index")]
+use std::sync::Arc;
 use std::sync::OnceLock;
 
 pub(crate) use self::find::{Contents, UNDERSTOOD, contents, familiar};
-use crate::Error;
 use crate::image::{CpuExport, CpuLibrary, Format, SourceLocation, Stage};
+use crate::{Error, Remark};
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -61,16 +70,33 @@ pub(crate) trait Reader: Send + Sync {
     fn name<'a>(&'a self, image: &'a [u8]) -> Result<&'a [u8]>;
     fn target<'a>(&'a self, image: &'a [u8]) -> Option<&'a [u8]>;
 
-    fn exports(&self) -> usize;
+    fn exports(&self, image: &[u8]) -> usize;
     fn export<'a>(&'a self, image: &'a [u8], export: usize) -> Result<RawExport<'a>>;
     fn stage<'a>(&'a self, image: &'a [u8], export: usize, stage: usize) -> Result<Stage<'a>>;
 
-    fn sources(&self) -> usize;
+    fn sources(&self, image: &[u8]) -> usize;
+    /// How many listings there are. Their indices as sources follow those of the sources.
+    fn listings(&self, _image: &[u8]) -> usize {
+        0
+    }
     /// Must not read the text's bytes, only find them.
     fn source<'a>(&'a self, image: &'a [u8], source: usize) -> Result<RawSource<'a>>;
 
     /// The path alone, for look-ups.
     fn source_path<'a>(&'a self, image: &'a [u8], source: usize) -> Result<&'a [u8]>;
+
+    /// What is wrong with records that opening leaves unchecked.
+    fn verify(&self, _image: &[u8]) -> Result<()> {
+        Ok(())
+    }
+    /// False if a file beside the image, from which it has read, was written to since.
+    fn unchanged(&self) -> bool {
+        true
+    }
+    /// What is worth telling about it.
+    fn remarks<'a>(&'a self, _image: &'a [u8]) -> &'a [Remark] {
+        &[]
+    }
 
     fn cpu_library(&self) -> Option<CpuLibrary> {
         None
@@ -99,6 +125,9 @@ pub(crate) struct RawSource<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum Text<'a> {
     Plain(&'a [u8]),
+    /// As it is in a part of the file that was unpacked.
+    #[cfg(feature = "_index")]
+    Unpacked(&'a [u8]),
     /// A zstd frame that gives `length` bytes.
     Zstd {
         packed: &'a [u8],
@@ -106,11 +135,41 @@ pub(crate) enum Text<'a> {
     },
 }
 
+/// Where an image's bytes are.
+pub(crate) enum Place {
+    File(Range<usize>),
+    /// In what was unpacked from the part of the file at `at`.
+    #[cfg(feature = "_index")]
+    #[allow(dead_code)]
+    Unpacked {
+        bytes: Arc<[u8]>,
+        range: Range<usize>,
+        at: usize,
+    },
+    /// Not in a file: it was loaded already.
+    #[cfg(feature = "iree")]
+    Memory,
+}
+
+impl Place {
+    /// Where in the file it, or what it was unpacked from, begins.
+    pub(crate) fn start(&self) -> usize {
+        match self {
+            Self::File(range) => range.start,
+            #[cfg(feature = "_index")]
+            Self::Unpacked { at, .. } => *at,
+            #[cfg(feature = "iree")]
+            Self::Memory => 0,
+        }
+    }
+}
+
 /// An image and the reader that understands it.
 pub(crate) struct Found {
     pub(crate) reader: Box<dyn Reader>,
-    /// Its place in the file; `None` if it is not in a file.
-    pub(crate) range: Option<Range<usize>>,
+    pub(crate) place: Place,
+    /// What the container says that it is for.
+    pub(crate) target: Option<Box<[u8]>>,
     /// Whether its sources ascend by path, once somebody asked.
     pub(crate) sorted: OnceLock<bool>,
     /// The texts that had to be unpacked, one place for each source, once one of them was asked for.
@@ -123,10 +182,11 @@ pub(crate) struct Found {
 type Unpacked = Box<[OnceLock<Box<[u8]>>]>;
 
 impl Found {
-    pub(crate) fn new(reader: impl Reader + 'static, range: Option<Range<usize>>) -> Self {
+    pub(crate) fn new(reader: impl Reader + 'static, place: Place) -> Self {
         Self {
             reader: Box::new(reader),
-            range,
+            place,
+            target: None,
             sorted: OnceLock::new(),
             #[cfg(feature = "zstd")]
             unpacked: OnceLock::new(),
@@ -141,16 +201,8 @@ impl Found {
         // SAFETY: passed on.
         let reader = unsafe { iree_cpu::Library::loaded(loaded) }?;
         find::check(&reader, &[], &mut find::Budget::unlimited())?;
-        Ok(Self::new(reader, None))
+        Ok(Self::new(reader, Place::Memory))
     }
-}
-
-/// Reads every record of an image in a file, for readers that leave that out at opening.
-pub(crate) fn check(found: &Found, image: &[u8]) -> Result<()> {
-    if found.reader.is_checked_when_touched() {
-        find::check(&*found.reader, image, &mut find::Budget::of(image))?;
-    }
-    Ok(())
 }
 
 /// The size of the zonecast table that begins with `header`.

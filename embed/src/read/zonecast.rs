@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{RawExport, RawSource, Reader, Result, Text, bytes};
+use super::{RawExport, RawSource, Reader, Result, Text, bytes, find};
 use crate::Error;
 use crate::image::{Format, SourceLocation, Stage};
 use crate::table::layout::{self, export, header, location, source, stage};
@@ -143,6 +143,10 @@ impl Reader for Table {
         true
     }
 
+    fn verify(&self, table: &[u8]) -> Result<()> {
+        find::check(self, table, &mut find::Budget::of(table))
+    }
+
     fn name<'a>(&'a self, table: &'a [u8]) -> Result<&'a [u8]> {
         string(table, header::NAME, STRING)
     }
@@ -151,7 +155,7 @@ impl Reader for Table {
         string(table, header::TARGET, STRING).ok().filter(|target| !target.is_empty())
     }
 
-    fn exports(&self) -> usize {
+    fn exports(&self, _table: &[u8]) -> usize {
         self.exports.count as usize
     }
 
@@ -176,7 +180,7 @@ impl Reader for Table {
         })
     }
 
-    fn sources(&self) -> usize {
+    fn sources(&self, _table: &[u8]) -> usize {
         self.sources.count as usize
     }
 

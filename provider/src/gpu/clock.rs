@@ -8,12 +8,14 @@
 //! their distance the bound on its error. Long latencies only widen the fences elsewhere: what counts is
 //! the quickest answers.
 //!
-//! These estimates, half a second apart, are the knots of a mapping that is continuous and is only ever
-//! interpolated: a time is told when there are knots on both sides of it. A counter that was
-//! reset starts another mapping.
+//! These estimates, half a second apart, are the knots of a mapping that is continuous and, but at the
+//! end of a program, only interpolated: a time is told when there are knots on both sides of it. A counter
+//! that was reset starts another mapping.
 //!
-//! The bound assumes that the two clocks' rates change, against each other, by no more than
-//! [`WANDER`] in a second, ten times worse than the crystals of computers do.
+//! The bound holds however late the host asks or looks. It assumes that the two clocks' rates are no
+//! further apart than [`MAX_SKEW`], and change by no more than [`WANDER`] in a second, ten times worse than the
+//! crystals of computers do. So the host's clock here is a steady one ([`HostClock`](super::HostClock)), which
+//! nobody sets. Where the fences cross, so that this cannot be true, only what is nearer is looked at.
 
 use std::collections::VecDeque;
 
@@ -168,21 +170,26 @@ impl Clock {
     }
 
     fn tie(&mut self, at: i64, reach: i64) {
-        let near = |point: &Point| (point.0 - at).abs() <= HALF_WINDOW;
-        let lower = self.window.iter().filter_map(|bucket| bucket.lower).filter(near);
-        let upper = self.window.iter().filter_map(|bucket| bucket.upper).filter(near);
-        let mirrored = lower.map(|(position, host)| (position, -(host - position) + position));
-        let (Some(below), Some(above)) = (under(mirrored, at).map(|offset| -offset), under(upper, at)) else {
+        let Some((host, error)) = (0..7).find_map(|halvings| self.fences(at, HALF_WINDOW >> halvings)) else {
             return;
         };
-        let bend = WANDER * (reach as f64 / 1e9).powi(2) / 2.0 * 1e9;
-        let error = (above - below).abs() / 2.0 + bend;
-        let host = at + ((above + below) / 2.0).round() as i64;
-        let knot = Knot { host, error: error.ceil() as i64 + self.slack_ns };
+        let knot = Knot { host, error: error + bend(reach) + self.slack_ns };
         let Some(map) = self.maps.back_mut() else { return };
         if map.knots.last().is_none_or(|last| last.0 < at && last.1.host < host) {
             map.knots.push(at, knot, drop);
         }
+    }
+
+    /// Half way between the fences at `at`, made of what is no further away than `reach`, and half
+    /// their distance. None if they cross.
+    fn fences(&self, at: i64, reach: i64) -> Option<(i64, i64)> {
+        let near = |point: &Point| (point.0 - at).abs() <= reach;
+        let lower = self.window.iter().filter_map(|bucket| bucket.lower).filter(near);
+        let upper = self.window.iter().filter_map(|bucket| bucket.upper).filter(near);
+        let mirrored = lower.map(|(position, host)| (position, -(host - position) + position));
+        let (below, above) = (-under(mirrored, at)?, under(upper, at)?);
+        let host = at + ((above + below) / 2.0).round() as i64;
+        (below <= above).then_some((host, ((above - below) / 2.0).ceil() as i64))
     }
 
     /// The number of the segment that positions belong to now.
@@ -199,16 +206,13 @@ impl Clock {
     pub(super) fn host(&self, segment: u32, position: i64) -> Option<(i64, i64)> {
         let age = self.segment.checked_sub(segment)? as usize;
         let knots = &self.maps.get(self.maps.len().checked_sub(age + 1)?)?.knots;
-        let Some([from, to]) = knots.around(position) else {
-            let only = knots.last()?;
-            let away = (position - only.0).unsigned_abs() as f64;
-            return Some((only.1.host + position - only.0, only.1.error + (away * MAX_SKEW) as i64));
-        };
-        let host = on_line(position, (from.0, from.1.host), (to.0, to.1.host));
-        // Outside, the distance counts as if there were a knot as far away again.
-        let run = (to.0 - from.0).max(2 * (position - to.0)).max(2 * (from.0 - position));
-        let bend = WANDER * (run as f64 / 1e9).powi(2) / 8.0 * 1e9;
-        Some((host, from.1.error.max(to.1.error) + bend as i64))
+        match knots.around(position) {
+            Some([from, to]) if (from.0..=to.0).contains(&position) => {
+                let host = on_line(position, (from.0, from.1.host), (to.0, to.1.host));
+                Some((host, from.1.error.max(to.1.error) + bend((to.0 - from.0) / 2)))
+            }
+            _ => beyond(knots, position),
+        }
     }
 
     /// By how much the newest knot may be wrong.
@@ -217,13 +221,42 @@ impl Clock {
     }
 }
 
+/// How far from a line the clocks may get in so many nanoseconds, as their rates wander.
+fn bend(ns: i64) -> i64 {
+    (WANDER * (ns as f64 / 1e9).powi(2) / 2.0 * 1e9).ceil() as i64
+}
+
+/// The host's time of a position before or after all knots: from the nearest one on, at the rate that it
+/// has from another some way off, as far as that is known better than any clock's.
+fn beyond(knots: &History<Knot>, position: i64) -> Option<(i64, i64)> {
+    let last = knots.last()?;
+    let is_after = position > last.0;
+    let end = if is_after { last } else { knots.points().first()? };
+    let other = if is_after { knots.until(end.0 - HALF_WINDOW) } else { knots.from(end.0 + HALF_WINDOW) };
+    let away = position - end.0;
+    let rate = other.map_or((0.0, MAX_SKEW), |other| rate(other, end, away));
+    let (skew, uncertain) = if rate.1 < MAX_SKEW { rate } else { (0.0, MAX_SKEW) };
+    let host = end.1.host + away + (away as f64 * skew).round() as i64;
+    Some((host, end.1.error + (away.unsigned_abs() as f64 * uncertain).ceil() as i64))
+}
+
+/// By how much the host is faster, from one knot to another and `away` nanoseconds further, and by
+/// how much that may be wrong.
+fn rate(from: &(i64, Knot), to: &(i64, Knot), away: i64) -> (f64, f64) {
+    let run = (to.0 - from.0) as f64;
+    let skew = ((to.1.host - from.1.host) as f64 - run) / run;
+    let wander = WANDER * (run.abs() / 2.0 + away.unsigned_abs() as f64) / 1e9;
+    (skew, (from.1.error + to.1.error) as f64 / run.abs() + wander)
+}
+
 /// How much the host may be ahead of the device at most, at `at`, if its line is to pass under all
-/// points: the height there of the convex chain under them. Beyond them, the clocks' greatest skew
-/// limits it.
+/// points: the height there of the convex chain under them, or what the clocks' greatest skew allows.
 fn under(points: impl Iterator<Item = Point>, at: i64) -> Option<f64> {
     let mut chain: Vec<(f64, f64)> = Vec::new();
+    let mut steepest = f64::INFINITY;
     for (position, host) in points {
         let point = ((position - at) as f64, (host - position) as f64);
+        steepest = steepest.min(point.1 + point.0.abs() * MAX_SKEW);
         while let [.., a, b] = chain[..] {
             let turn = (b.0 - a.0) * (point.1 - a.1) - (b.1 - a.1) * (point.0 - a.0);
             if turn > 0.0 {
@@ -235,9 +268,9 @@ fn under(points: impl Iterator<Item = Point>, at: i64) -> Option<f64> {
     }
     let right = chain.partition_point(|point| point.0 < 0.0);
     match (right.checked_sub(1).and_then(|left| chain.get(left)), chain.get(right)) {
-        (Some(a), Some(b)) => Some(a.1 + (b.1 - a.1) * -a.0 / (b.0 - a.0)),
-        (Some(only), None) | (None, Some(only)) => Some(only.1 + only.0.abs() * MAX_SKEW),
+        (Some(a), Some(b)) => Some(steepest.min(a.1 + (b.1 - a.1) * -a.0 / (b.0 - a.0))),
         (None, None) => None,
+        _ => Some(steepest),
     }
 }
 
@@ -268,6 +301,41 @@ mod tests {
             assert!(error < 2_500, "{error}");
             // Asking is 3 µs, seeing 1 µs: half the difference cannot be known. It is the same throughout.
             assert!((told - host + 1_000).abs() < 200, "{host}: {told}");
+        }
+    }
+
+    /// Answers come after anything from microseconds to seconds, the first one after 20 ms; whatever is
+    /// asked at whatever time, the truth is no further off than is told.
+    #[test]
+    fn what_is_told_is_true_however_late_the_host_is() {
+        for seed in 1..200_i64 {
+            let mut clock = Clock::default();
+            let mut random = seed;
+            let mut draw = move |below: i64| {
+                random =
+                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (random as u64 >> 33) as i64 % below
+            };
+            let skew = draw(400) - 200;
+            let device = |host: i64| host + host / 1_000_000 * skew;
+            let mut now = 0;
+            for step in 0..30 {
+                let [before, after] = [(); 2].map(|()| {
+                    let slowest = if draw(6) == 0 { 20 } else { 4 };
+                    2_000 << draw(slowest)
+                });
+                now += before;
+                clock.bound(device(now), now - before, now + if step == 0 { 20_000_000 } else { after });
+                for _ in 0..10 {
+                    let asked = draw(now + 2_000_000_000);
+                    let Some((told, error)) = clock.host(0, device(asked)) else { continue };
+                    assert!((told - asked).abs() <= error + 1_000, "seed {seed}: {asked}, {told} ± {error}");
+                }
+                now += after + draw(300_000_000);
+                if draw(8) == 0 {
+                    clock.settle();
+                }
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 //! ([`Device::with_collector`]), so that nobody's graph capture is broken.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -12,10 +13,10 @@ use std::time::Duration;
 use crate::Lane;
 
 use super::context::Shared;
-use super::host::{Stamps, SystemClock};
-use super::stream::StreamState;
-use super::timeline::Timeline;
-use super::{Device, Error, HostClock};
+use super::host::{Moments, SystemClock};
+use super::stream::{Clocks, StreamState};
+use super::timeline::{self, Timeline};
+use super::{Device, Error, ErrorKind, HostClock};
 
 /// How long a device without zones is still asked for the time.
 const WARM: i64 = 3_000_000_000;
@@ -29,24 +30,51 @@ pub struct Collector(Arc<Inner>);
 
 struct Inner {
     host: Arc<dyn HostClock>,
+    /// The process in which it works. A forked child has no thread of it.
+    process: u32,
+    /// Devices that the collector has not seen yet. Never held for long, unlike the state.
+    arrived: Mutex<Vec<DeviceState>>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     devices: Vec<DeviceState>,
-    stamps: Stamps,
-    next: u64,
+    moments: Moments,
+}
+
+/// What the program's side of a device shares with the collector's. The program never waits for it.
+#[derive(Default)]
+pub(super) struct Door {
+    /// No program has a handle to the device any more.
+    released: AtomicBool,
+    /// The clock's error, plus 1; 0 while it is not known.
+    clock_error: AtomicI64,
+    /// Streams that the collector has not seen yet. Never held for long.
+    arrived: Mutex<Vec<StreamState>>,
+}
+
+impl Door {
+    pub(super) fn add_stream(&self, shared: Arc<Shared>, lane: Lane) {
+        lock(&self.arrived).push(StreamState::new(shared, lane));
+    }
+
+    pub(super) fn release(&self) {
+        self.released.store(true, Ordering::Release);
+    }
+
+    pub(super) fn clock_error(&self) -> Option<i64> {
+        self.clock_error.load(Ordering::Relaxed).checked_sub(1).filter(|error| *error >= 0)
+    }
 }
 
 struct DeviceState {
-    id: u64,
+    name: String,
     timeline: Timeline,
     streams: Vec<StreamState>,
+    door: Arc<Door>,
     busy_at: i64,
     lost: bool,
-    /// No program has a handle to it any more.
-    released: bool,
 }
 
 impl Collector {
@@ -68,7 +96,10 @@ impl Collector {
     /// be any.
     #[must_use]
     pub fn by_hand(host: Arc<dyn HostClock>) -> Self {
-        Self(Arc::new(Inner { host, state: Mutex::default() }))
+        let mut state = State::default();
+        state.moments.compare(&*host);
+        let process = std::process::id();
+        Self(Arc::new(Inner { host, process, arrived: Mutex::default(), state: Mutex::new(state) }))
     }
 
     fn run(&self) {
@@ -78,18 +109,9 @@ impl Collector {
         }
     }
 
-    /// Looks at every device once. Returns whether zones are on their way.
+    /// Looks at every device once. Returns whether zones are on their way. In a forked child it does nothing.
     pub fn poll(&self) -> bool {
-        let mut state = self.state();
-        let State { devices, stamps, .. } = &mut *state;
-        let host = &*self.0.host;
-        let now = stamps.sample(host);
-        let mut busy = false;
-        for device in devices.iter_mut() {
-            busy |= device.poll(stamps, host, now.ns(), false);
-        }
-        devices.retain(|device| !device.is_over());
-        busy
+        self.look(false) > 0
     }
 
     /// Waits until all zones that have ended are handed to the provider, at most so long. Returns
@@ -108,111 +130,110 @@ impl Collector {
     /// Hands on what is done, without waiting for the clocks to be known better. Returns how many
     /// zones are still on their way.
     pub fn settle(&self) -> u64 {
-        let mut state = self.state();
-        let State { devices, stamps, .. } = &mut *state;
-        let host = &*self.0.host;
-        let now = stamps.sample(host);
-        for device in devices.iter_mut() {
-            device.poll(stamps, host, now.ns(), true);
+        self.look(true)
+    }
+
+    fn look(&self, settle: bool) -> u64 {
+        if self.is_forked() {
+            return 0;
         }
-        let left = devices.iter().flat_map(|device| &device.streams).map(|s| s.shared.log.in_flight()).sum();
+        let mut state = lock(&self.0.state);
+        let State { devices, moments } = &mut *state;
+        devices.append(&mut lock(&self.0.arrived));
+        let host = &*self.0.host;
+        let now = moments.sample(host);
+        for device in devices.iter_mut() {
+            device.poll(moments, host, now, settle);
+        }
         devices.retain(|device| !device.is_over());
-        left
+        devices.iter().map(DeviceState::in_flight).sum()
+    }
+
+    /// Whether this is a child of the process it was made in.
+    pub(super) fn is_forked(&self) -> bool {
+        std::process::id() != self.0.process
     }
 
     pub(super) fn host(&self) -> &Arc<dyn HostClock> {
         &self.0.host
     }
 
-    pub(super) fn add_device(&self, device: Arc<dyn Device>) -> Result<u64, Error> {
+    pub(super) fn add_device(&self, device: Arc<dyn Device>) -> Result<Arc<Door>, Error> {
         let mut timeline = Err(Error::unsupported("device"));
         device.with_collector(&mut || timeline = Timeline::new(Arc::clone(&device)))?;
-        let mut state = self.state();
-        state.stamps.sample(&*self.0.host);
-        state.next += 1;
-        let id = state.next;
-        state.devices.push(DeviceState {
-            id,
+        let door = Arc::<Door>::default();
+        lock(&self.0.arrived).push(DeviceState {
+            name: device.name(),
             timeline: timeline?,
             streams: Vec::new(),
-            busy_at: self.0.host.now().ns(),
+            door: Arc::clone(&door),
+            busy_at: timeline::now(&*self.0.host),
             lost: false,
-            released: false,
         });
-        Ok(id)
-    }
-
-    pub(super) fn add_stream(&self, id: u64, shared: Arc<Shared>, lane: Lane) {
-        let mut state = self.state();
-        if let Some(device) = state.devices.iter_mut().find(|device| device.id == id) {
-            device.busy_at = self.0.host.now().ns();
-            device.streams.push(StreamState::new(shared, lane));
-        }
-    }
-
-    pub(super) fn release_device(&self, id: u64) {
-        if let Some(device) = self.state().devices.iter_mut().find(|device| device.id == id) {
-            device.released = true;
-        }
-    }
-
-    pub(super) fn clock_error(&self, id: u64) -> Option<i64> {
-        self.state().devices.iter().find(|device| device.id == id)?.timeline.clock.error_ns()
-    }
-
-    // Nothing here panics while it holds the lock, and a state is whole between any two calls.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(door)
     }
 }
 
+/// Nothing panics that holds one of these locks but a provider, and what they hold is whole between any two
+/// calls.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl DeviceState {
-    fn poll(&mut self, stamps: &Stamps, host: &dyn HostClock, now: i64, settle: bool) -> bool {
-        let busy = self.streams.iter().any(StreamState::is_busy);
-        if busy {
+    fn poll(&mut self, moments: &mut Moments, host: &dyn HostClock, now: i64, settle: bool) {
+        let streams = self.streams.len();
+        self.streams.append(&mut lock(&self.door.arrived));
+        if self.streams.len() > streams || self.in_flight() > 0 {
             self.busy_at = now;
         }
-        let closing = self.streams.iter().any(StreamState::is_over);
+        let closing = self.is_released() || self.streams.iter().any(StreamState::is_over);
         if self.lost {
             self.streams.iter_mut().for_each(StreamState::give_up);
             self.destroy_streams();
-            return false;
+        } else if closing || now - self.busy_at <= WARM {
+            let device = Arc::clone(&self.timeline.device);
+            let mut result = Ok(());
+            let used = device.with_collector(&mut || result = self.collect(moments, host, now, settle));
+            if let Err(error) = used.and(result) {
+                self.lose(&error);
+            }
         }
-        if !busy && !closing && now - self.busy_at > WARM {
-            return false;
-        }
-        let device = Arc::clone(&self.timeline.device);
-        let mut result = Ok(());
-        let used = device.with_collector(&mut || result = self.collect(stamps, host, now, settle));
-        if let Err(error) = used.and(result) {
-            self.lose(&error);
-        }
-        self.streams.iter().any(StreamState::is_busy)
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.streams.iter().map(StreamState::in_flight).sum()
     }
 
     fn collect(
         &mut self,
-        stamps: &Stamps,
+        moments: &mut Moments,
         host: &dyn HostClock,
         now: i64,
         settle: bool,
     ) -> Result<(), Error> {
-        let Self { timeline, streams, busy_at, .. } = self;
-        timeline.clock.slack_ns = slack(&*timeline.device, stamps);
+        let Self { timeline, streams, busy_at, door, .. } = self;
         timeline.keep_time(host, now)?;
         for stream in &mut *streams {
-            stream.watch(timeline, stamps, host)?;
+            stream.watch(timeline, host)?;
         }
-        if settle && streams.iter().any(StreamState::is_busy) {
+        if settle && streams.iter().any(StreamState::has_done) {
             timeline.settle(host, now)?;
+            moments.compare(host);
         }
+        let clocks = Clocks { timeline, host, moments };
         for stream in &mut *streams {
-            stream.hand_on(timeline, stamps, settle);
+            stream.hand_on(clocks, settle);
             if now - *busy_at > WARM / 2 {
                 stream.shrink();
             }
         }
+        let error = timeline.clock.error_ns().map_or(0, |error| error + 1);
+        door.clock_error.store(error, Ordering::Relaxed);
         self.destroy_streams();
+        if self.is_over() {
+            self.timeline.destroy();
+        }
         Ok(())
     }
 
@@ -230,24 +251,24 @@ impl DeviceState {
     #[cold]
     fn lose(&mut self, error: &Error) {
         self.lost = true;
-        self.timeline.lost = true;
-        crate::say::sentence(format_args!(
-            "GPU zones of {} end here: {error}; the program goes on",
-            self.timeline.device.name()
-        ));
         self.streams.iter_mut().for_each(StreamState::give_up);
+        // A driver that has ended does so with the program.
+        if !matches!(error.kind(), ErrorKind::Ended { .. }) {
+            crate::say::sentence(format_args!(
+                "GPU zones of {} end here: {error}; the program goes on",
+                self.name
+            ));
+        }
     }
 
+    fn is_released(&self) -> bool {
+        self.door.released.load(Ordering::Acquire)
+    }
+
+    /// Nothing will come any more.
     fn is_over(&self) -> bool {
-        self.released && self.streams.is_empty()
+        self.is_released() && self.streams.is_empty() && lock(&self.door.arrived).is_empty()
     }
-}
-
-/// What positions and stamps may be wrong by: the rounding of each anchor within a window, and how far
-/// apart the host's two clocks were read.
-fn slack(device: &dyn Device, stamps: &Stamps) -> i64 {
-    const ANCHORS: i64 = 8;
-    ANCHORS * device.rounding_ns(super::timeline::BURST_EVERY) + stamps.error_ns
 }
 
 impl fmt::Debug for Collector {

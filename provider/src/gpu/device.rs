@@ -215,6 +215,11 @@ pub trait HostClock: Send + Sync {
     fn is_processor_count(&self) -> bool {
         false
     }
+    /// A stamp in nanoseconds, by a rate that never changes. (That of the system's clock may be changed at any
+    /// moment, by those who set it.)
+    fn steady(&self, stamp: u64) -> i64 {
+        stamp as i64
+    }
     /// This moment.
     fn now(&self) -> Time;
 }

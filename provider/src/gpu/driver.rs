@@ -9,6 +9,7 @@ use core::ffi::{c_int, c_uint, c_void};
 
 use super::{Error, ErrorKind, Event, Graph, GraphExec, Node, Status, Stream};
 
+const DEINITIALIZED: u32 = 4;
 pub(super) const NO_DEVICE: u32 = 100;
 const NOT_READY: u32 = 600;
 const CAPTURE_UNSUPPORTED: u32 = 900;
@@ -107,7 +108,10 @@ impl Driver {
 
     #[cold]
     fn error(&self, call: &'static str, code: u32) -> Error {
-        Error::call(call, code, (self.error_name)(code))
+        match code {
+            DEINITIALIZED => ErrorKind::Ended { call }.into(),
+            code => Error::call(call, code, (self.error_name)(code)),
+        }
     }
 
     /// Calls `collect` while this thread's calls break nobody's capture.

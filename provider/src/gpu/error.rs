@@ -34,6 +34,11 @@ pub enum ErrorKind {
         /// The call that told.
         call: &'static str,
     },
+    /// The driver has shut down, as it does when the program ends.
+    Ended {
+        /// The call that told.
+        call: &'static str,
+    },
     /// A call failed.
     Call {
         /// The driver's function.
@@ -95,6 +100,7 @@ impl fmt::Display for Error {
                 write!(f, "the GPU driver's library has no {symbol}; a newer driver is needed")
             }
             ErrorKind::NoDevice { call } => write!(f, "the GPU driver finds no device ({call} says so)"),
+            ErrorKind::Ended { call } => write!(f, "the GPU driver has shut down ({call} says so)"),
             ErrorKind::Call { call, code, name } => write!(f, "{call} failed with {code} ({name})"),
             ErrorKind::Unsupported { what } => write!(f, "this GPU driver has no {what}"),
         }

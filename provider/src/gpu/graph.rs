@@ -106,10 +106,13 @@ impl GraphZones {
     /// As said, and `context` is that of the calls before.
     pub unsafe fn destroy(self, context: &Context) {
         let Some(device) = context.existing_device() else { return };
-        for event in self.zones.iter().flat_map(|zone| zone.own).filter(|event| !event.is_none()) {
-            // SAFETY: made by this device, and not used any more by this function's contract.
-            unsafe { device.destroy_event(event) };
-        }
+        // If the device cannot be used any more, its events are gone.
+        let _ = device.with_collector(&mut || {
+            for event in self.zones.iter().flat_map(|zone| zone.own).filter(|event| !event.is_none()) {
+                // SAFETY: made by this device, and not used any more by this function's contract.
+                unsafe { device.destroy_event(event) };
+            }
+        });
     }
 }
 

@@ -137,6 +137,36 @@ impl Hip {
         }
     }
 
+    /// The device that is current on this thread.
+    ///
+    /// # Errors
+    /// If HIP cannot be used.
+    pub fn current() -> Result<Self, Error> {
+        let functions = functions()?;
+        let mut device = 0;
+        // SAFETY: it writes one number.
+        functions.driver.check("hipGetDevice", unsafe { (functions.get_device)(&mut device) })?;
+        Ok(Self { driver: &functions.driver, functions, device })
+    }
+
+    /// The device of a stream.
+    ///
+    /// # Errors
+    /// If HIP cannot be used, does not know the stream, or is too old to say.
+    ///
+    /// # Safety
+    /// The stream is one of HIP's and alive.
+    pub unsafe fn of_stream(stream: Stream) -> Result<Self, Error> {
+        let functions = functions()?;
+        let mut device = 0;
+        // SAFETY: HIP's function of this name has this type.
+        let get: unsafe extern "C" fn(*mut c_void, *mut c_int) -> u32 =
+            unsafe { function(&lookup, "hipStreamGetDevice") }?;
+        // SAFETY: by this function's contract; it writes one number.
+        functions.driver.check("hipStreamGetDevice", unsafe { get(stream.0, &mut device) })?;
+        Ok(Self { driver: &functions.driver, functions, device })
+    }
+
     /// Calls `f` with the device current, and makes current again what was.
     fn current_while<T>(&self, f: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         let mut was = 0;

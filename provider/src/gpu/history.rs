@@ -48,6 +48,16 @@ impl<T> History<T> {
         self.points.partition_point(|point| point.0 <= key)
     }
 
+    /// The last point up to `key`.
+    pub(super) fn until(&self, key: i64) -> Option<&(i64, T)> {
+        self.points.get(self.count_until(key).checked_sub(1)?)
+    }
+
+    /// The first point from `key` on.
+    pub(super) fn from(&self, key: i64) -> Option<&(i64, T)> {
+        self.points.get(self.count_until(key.saturating_sub(1)))
+    }
+
     /// The two neighbours to interpolate between at `key`, or the two outermost ones to go on from.
     pub(crate) fn around(&self, key: i64) -> Option<[&(i64, T); 2]> {
         let second = self.count_until(key).clamp(1, self.points.len().checked_sub(1)?.max(1));

@@ -61,6 +61,7 @@ mod log;
 mod stream;
 mod timeline;
 
+use core::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -71,6 +72,7 @@ pub use device::{Begun, Device, Event, Graph, GraphExec, HostClock, Node, Status
 pub use error::{Error, ErrorKind};
 pub use graph::GraphZones;
 
+use collector::Door;
 use context::{Counts, Shared};
 use log::Log;
 
@@ -90,17 +92,22 @@ fn in_use() -> bool {
 #[derive(Clone, Debug)]
 pub struct Gpu(Option<Arc<Collected>>);
 
-#[derive(Debug)]
 struct Collected {
     device: Arc<dyn Device>,
     collector: Collector,
-    id: u64,
+    door: Arc<Door>,
     limit: u64,
+}
+
+impl fmt::Debug for Collected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.device.fmt(f)
+    }
 }
 
 impl Drop for Collected {
     fn drop(&mut self) {
-        self.collector.release_device(self.id);
+        self.door.release();
     }
 }
 
@@ -125,12 +132,12 @@ impl Gpu {
     /// # Errors
     /// As for [`new`](Self::new).
     pub fn with(device: impl Device + 'static, collector: &Collector, limit: u64) -> Result<Self, Error> {
-        if !crate::select::is_recording() {
+        if !crate::select::is_recording() || collector.is_forked() {
             return Ok(Self(None));
         }
         let device: Arc<dyn Device> = Arc::new(device);
-        let id = collector.add_device(Arc::clone(&device))?;
-        Ok(Self(Some(Arc::new(Collected { device, collector: collector.clone(), id, limit }))))
+        let door = collector.add_device(Arc::clone(&device))?;
+        Ok(Self(Some(Arc::new(Collected { device, collector: collector.clone(), door, limit }))))
     }
 
     /// The zones of one of its streams, which are shown under this name. Nothing is asked of the
@@ -141,7 +148,9 @@ impl Gpu {
     /// The stream belongs to the device, and is alive whenever a zone of the context begins or ends.
     #[must_use]
     pub unsafe fn context(&self, stream: Stream, name: &str) -> Context {
-        let Some(collected) = &self.0 else { return Context::off() };
+        let Some(collected) = self.0.as_ref().filter(|collected| !collected.collector.is_forked()) else {
+            return Context::off();
+        };
         let shared = Arc::new(Shared {
             log: Log::new(),
             device: Arc::clone(&collected.device),
@@ -152,7 +161,7 @@ impl Gpu {
             counts: Counts::default(),
         });
         let lane = Lane::of_kind(name, collected.device.kind());
-        collected.collector.add_stream(collected.id, Arc::clone(&shared), lane);
+        collected.door.add_stream(Arc::clone(&shared), lane);
         Context::new(self.clone(), shared)
     }
 
@@ -160,7 +169,6 @@ impl Gpu {
     /// clocks have been compared for about a second.
     #[must_use]
     pub fn clock_error(&self) -> Option<i64> {
-        let collected = self.0.as_ref()?;
-        collected.collector.clock_error(collected.id)
+        self.0.as_ref()?.door.clock_error()
     }
 }

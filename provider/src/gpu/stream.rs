@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use crate::{Lane, LaneZone, Time};
 
 use super::context::{Shared, add};
-use super::host::Stamps;
+use super::host::{Halves, Moments};
 use super::log::{Entry, Reader};
-use super::timeline::{Place, Timeline};
+use super::timeline::{Place, Timeline, now};
 use super::{Error, Event, HostClock, Status};
 
 /// Of idle streams, so many chunks of events are kept.
@@ -18,7 +18,8 @@ const KEPT_CHUNKS: usize = 4;
 /// A tree whose outermost zone was seen done.
 struct Done {
     entries: u32,
-    seen: Time,
+    /// When it was, by the host's steady clock.
+    seen: i64,
     /// Where the outermost zone begins; none if it fits nowhere.
     place: Option<Place>,
 }
@@ -37,38 +38,38 @@ impl StreamState {
         Self { shared, reader, done: VecDeque::new(), lane, zones: Vec::new() }
     }
 
-    /// Whether zones are on their way.
-    pub(super) fn is_busy(&self) -> bool {
-        self.shared.log.in_flight() > 0
+    /// Whether trees wait for nothing but to be handed on.
+    pub(super) fn has_done(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    /// How many zones are on their way.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.shared.log.in_flight()
     }
 
     /// Whether nothing will come any more.
     pub(super) fn is_over(&self) -> bool {
-        self.shared.log.closed.load(Ordering::Acquire) && !self.is_busy()
+        self.shared.log.closed.load(Ordering::Acquire) && self.in_flight() == 0
     }
 
     /// Sees which trees are done.
-    pub(super) fn watch(
-        &mut self,
-        timeline: &mut Timeline,
-        stamps: &Stamps,
-        host: &dyn HostClock,
-    ) -> Result<(), Error> {
+    pub(super) fn watch(&mut self, timeline: &mut Timeline, host: &dyn HostClock) -> Result<(), Error> {
         let Some(reader) = self.reader.as_mut().filter(|_| timeline.has_begun()) else { return Ok(()) };
         let log = &self.shared.log;
         while let Some(root) = reader.peek(log) {
             let entries = root.span();
             if root.broken {
-                self.done.push_back(Done { entries, seen: host.now(), place: None });
+                self.done.push_back(Done { entries, seen: now(host), place: None });
                 reader.pass(entries);
                 continue;
             }
             // SAFETY: the event is this device's, alive, and recorded.
             let status = unsafe { timeline.device.query(root.end) }?;
-            let seen = host.now();
+            let seen = now(host);
             let place = match status {
                 Status::Done => {
-                    let launched = stamps.time(root.launched.stamp());
+                    let launched = host.steady(root.launched.stamp());
                     let (begin, end) = (root.begin, root.end);
                     // SAFETY: as above, and done: a stream runs in order.
                     unsafe { see(timeline, begin, end, launched, seen) }
@@ -87,24 +88,23 @@ impl StreamState {
     }
 
     /// Hands on the trees whose times are known; with `all`, those that are done.
-    pub(super) fn hand_on(&mut self, timeline: &Timeline, stamps: &Stamps, all: bool) {
+    pub(super) fn hand_on(&mut self, clocks: Clocks<'_>, all: bool) {
         while let Some(done) = self.done.front() {
-            if !all && done.place.is_some() && timeline.clock.known_until() < done.seen.ns() {
+            if !all && done.place.is_some() && clocks.known_until() < done.seen {
                 return;
             }
             let Some(done) = self.done.pop_front() else { return };
-            self.tree(&done, timeline, stamps);
+            self.tree(&done, clocks);
         }
     }
 
-    fn tree(&mut self, done: &Done, timeline: &Timeline, stamps: &Stamps) {
+    fn tree(&mut self, done: &Done, clocks: Clocks<'_>) {
         let Some(reader) = &mut self.reader else { return };
         let counts = &self.shared.counts;
         let mut zones: Vec<LaneZone<'_>> = core::mem::take(&mut self.zones);
         let mut left_out = u64::from(done.entries);
         if let Some(place) = done.place {
-            let mut maker =
-                Maker { timeline, stamps, begin: (Event::NONE, place), nesting: Nesting::default() };
+            let mut maker = Maker { clocks, begin: (Event::NONE, place), nesting: Nesting::default() };
             zones.extend(reader.tree(done.entries).filter_map(|entry| maker.zone(entry)));
             // A zone whose outermost one has no times has no tree to be in.
             if zones.first().is_some_and(|zone| zone.depth > 0) {
@@ -112,7 +112,7 @@ impl StreamState {
             }
             left_out -= zones.len() as u64;
             if !zones.is_empty() {
-                self.lane.tree_until(&mut zones, done.seen);
+                self.lane.tree_until(&mut zones, clocks.moments.at(done.seen).0);
             }
         }
         add(&counts.failed, left_out);
@@ -128,7 +128,7 @@ impl StreamState {
         let Some(reader) = &mut self.reader else { return };
         let log = &self.shared.log;
         while let Some(entries) = reader.peek(log).map(|root| root.span()) {
-            self.done.push_back(Done { entries, seen: Time::FIRST, place: None });
+            self.done.push_back(Done { entries, seen: i64::MIN, place: None });
             reader.pass(entries);
         }
         for done in self.done.drain(..) {
@@ -163,15 +163,9 @@ fn recycle(zones: Vec<LaneZone<'_>>) -> Vec<LaneZone<'static>> {
 ///
 /// # Safety
 /// The events are the device's, alive and done.
-unsafe fn see(
-    timeline: &mut Timeline,
-    begin: Event,
-    end: Event,
-    launched: Time,
-    seen: Time,
-) -> Option<Place> {
+unsafe fn see(timeline: &mut Timeline, begin: Event, end: Event, launched: i64, seen: i64) -> Option<Place> {
     // SAFETY: by this function's contract.
-    let place = unsafe { timeline.place(begin, launched.ns(), seen.ns()) }.ok().flatten()?;
+    let place = unsafe { timeline.place(begin, launched, seen) }.ok().flatten()?;
     // SAFETY: by this function's contract.
     let elapsed = unsafe { timeline.device.elapsed_ns(begin, end) }.ok()?;
     // SAFETY: by this function's contract.
@@ -181,16 +175,41 @@ unsafe fn see(
         return None;
     }
     if place.segment == timeline.clock.segment() {
-        timeline.clock.lower(place.position, launched.ns());
-        timeline.clock.upper(end.position, seen.ns());
+        timeline.clock.lower(place.position, launched);
+        timeline.clock.upper(end.position, seen);
     }
     Some(place)
 }
 
+/// All that is known of time: the device's, the host's steady one, the system's.
+#[derive(Clone, Copy)]
+pub(super) struct Clocks<'a> {
+    pub(super) timeline: &'a Timeline,
+    pub(super) host: &'a dyn HostClock,
+    pub(super) moments: &'a Moments,
+}
+
+impl Clocks<'_> {
+    /// Up to here, places have moments between two comparisons.
+    fn known_until(&self) -> i64 {
+        self.timeline.clock.known_until().min(self.moments.known_until())
+    }
+
+    /// The moment of a place, and by how much it may be wrong.
+    fn moment(&self, place: Place) -> Option<(Time, i64)> {
+        let (host, error) = self.timeline.host(place)?;
+        let (moment, further) = self.moments.at(host);
+        Some((moment, error + further))
+    }
+
+    fn launched(&self, stamp: Halves) -> Time {
+        self.moments.at(self.host.steady(stamp.stamp())).0
+    }
+}
+
 /// Makes zones of a tree's entries.
 struct Maker<'a> {
-    timeline: &'a Timeline,
-    stamps: &'a Stamps,
+    clocks: Clocks<'a>,
     /// The last event whose place is known.
     begin: (Event, Place),
     nesting: Nesting,
@@ -236,7 +255,7 @@ impl Maker<'_> {
         if entry.broken {
             return None;
         }
-        let timeline = self.timeline;
+        let timeline = self.clocks.timeline;
         let begin = if depth == 0 {
             self.begin.1
         } else {
@@ -249,16 +268,16 @@ impl Maker<'_> {
             unsafe { timeline.device.elapsed_ns(entry.begin, entry.end) }.ok().filter(|ns| *ns >= 0)?;
         // SAFETY: as above.
         let end = unsafe { timeline.place_after(self.begin, entry.end) }.ok()?;
-        let (start, start_error) = timeline.clock.host(begin.segment, begin.position)?;
-        let (stop, stop_error) = timeline.clock.host(end.segment, end.position)?;
+        let (start, start_error) = self.clocks.moment(begin)?;
+        let (stop, stop_error) = self.clocks.moment(end)?;
         let (launched, launched_end) =
-            (self.stamps.time(entry.launched.stamp()), self.stamps.time(entry.launched_end.stamp()));
+            (self.clocks.launched(entry.launched), self.clocks.launched(entry.launched_end));
         Some(LaneZone {
             location: entry.location?,
             name: entry.name.as_deref(),
             // Nothing happens before it was launched, whatever the clocks say.
-            start: Time::from_ns(start).max(launched),
-            end: Time::from_ns(stop).max(launched_end),
+            start: start.max(launched),
+            end: stop.max(launched_end),
             launched: Some((launched, launched_end)),
             measured_ns,
             error_ns: start_error.max(stop_error),

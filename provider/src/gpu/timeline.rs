@@ -13,7 +13,7 @@ use super::history::History;
 use super::{Device, Error, Event, HostClock, Status, Stream};
 
 /// How far anchors are apart while zones come.
-pub(super) const BURST_EVERY: i64 = 250_000_000;
+const BURST_EVERY: i64 = 250_000_000;
 /// How many events are tried for each.
 const BURST: usize = 8;
 /// How long one of them is waited for.
@@ -21,6 +21,8 @@ const PATIENCE: i64 = 100_000;
 /// By how much device and host may disagree about an interval before the counter must have been reset:
 /// a millisecond, and a thousandth.
 const RESET_MARGIN: i64 = 1_000_000;
+/// How many anchors lie in what a knot of the clock is made of.
+const HOPS: i64 = 8;
 /// Below this, differences of events are exact.
 const EXACT: i64 = 16_000_000;
 
@@ -45,6 +47,8 @@ struct Outstanding {
 pub(super) struct Place {
     pub(super) segment: u32,
     pub(super) position: i64,
+    /// By how much the position may be wrong: the driver rounds.
+    pub(super) rounding: i64,
 }
 
 /// See [the module](self).
@@ -57,8 +61,9 @@ pub(super) struct Timeline {
     anchors: History<Anchor>,
     /// When the last burst began.
     burst_at: i64,
-    /// The device has failed: what it made is gone, or cannot be given back.
-    pub(super) lost: bool,
+    /// Of so many nanoseconds all short times are multiples: the device's clock ticks. 0 until two
+    /// of its events were compared.
+    tick: i64,
 }
 
 impl Timeline {
@@ -72,13 +77,31 @@ impl Timeline {
             outstanding: Vec::with_capacity(BURST),
             anchors: History::default(),
             burst_at: i64::MIN / 2,
-            lost: false,
+            tick: 0,
         };
         for _ in 0..BURST + 1 {
-            let event = timeline.device.create_event()?;
-            timeline.spare.push(event);
+            match timeline.device.create_event() {
+                Ok(event) => timeline.spare.push(event),
+                Err(error) => {
+                    timeline.destroy();
+                    return Err(error);
+                }
+            }
         }
         Ok(timeline)
+    }
+
+    /// Gives back what it made. A device that has failed need not be asked: what it made is gone, or cannot
+    /// be given back.
+    pub(super) fn destroy(&mut self) {
+        let outstanding = self.outstanding.drain(..).map(|one| one.event);
+        let anchors = self.anchors.drain().map(|anchor| anchor.event);
+        for event in self.spare.drain(..).chain(outstanding).chain(anchors) {
+            // SAFETY: made by this device and known to nobody else.
+            unsafe { self.device.destroy_event(event) };
+        }
+        // SAFETY: as above.
+        unsafe { self.device.destroy_stream(self.stream) };
     }
 
     /// Compares the clocks, if that is due at `now`.
@@ -121,7 +144,7 @@ impl Timeline {
                     Err(_) => break,
                 },
             };
-            let asked = host.now().ns();
+            let asked = now(host);
             // SAFETY: event and stream are this device's and alive.
             if let Err(error) = unsafe { self.device.record(event, self.stream) } {
                 self.spare.push(event);
@@ -133,7 +156,7 @@ impl Timeline {
             };
             if let Some(position) = self.sight(event, asked, seen)? {
                 let anchor = Anchor { event, asked, seen, segment: self.clock.segment() };
-                let slower = self.tighter(&mut best, position, anchor);
+                let slower = self.tighter(&mut best, position, anchor)?;
                 self.spare.extend(slower);
             }
         }
@@ -144,14 +167,23 @@ impl Timeline {
     }
 
     /// Keeps the quicker of the two, and of an earlier segment none. Returns the other's event.
-    fn tighter(&self, best: &mut Option<(i64, Anchor)>, position: i64, anchor: Anchor) -> Option<Event> {
-        let quicker = |best: &Anchor| {
-            best.segment != anchor.segment || anchor.seen - anchor.asked < best.seen - best.asked
-        };
-        match best {
-            Some((_, best)) if !quicker(best) => Some(anchor.event),
-            _ => best.replace((position, anchor)).map(|(_, old)| old.event),
+    fn tighter(
+        &mut self,
+        best: &mut Option<(i64, Anchor)>,
+        position: i64,
+        anchor: Anchor,
+    ) -> Result<Option<Event>, Error> {
+        if let Some((_, best)) = best.as_ref().filter(|best| best.1.segment == anchor.segment) {
+            // SAFETY: both events are this device's, alive and done.
+            let elapsed = unsafe { self.between(best.event, anchor.event) }?;
+            if elapsed.abs() < EXACT {
+                self.tick = greatest_divisor(self.tick, elapsed.abs());
+            }
+            if anchor.seen - anchor.asked >= best.seen - best.asked {
+                return Ok(Some(anchor.event));
+            }
         }
+        Ok(best.replace((position, anchor)).map(|(_, old)| old.event))
     }
 
     /// When the event was seen done, if that is soon.
@@ -159,7 +191,7 @@ impl Timeline {
         loop {
             // SAFETY: the event is this device's and alive.
             let status = unsafe { self.device.query(event) }?;
-            let now = host.now().ns();
+            let now = now(host);
             if status == Status::Done {
                 return Ok(Some(now));
             }
@@ -175,7 +207,7 @@ impl Timeline {
             if unsafe { self.device.query(first.event) }? != Status::Done {
                 return Ok(());
             }
-            let seen = host.now().ns();
+            let seen = now(host);
             let Outstanding { event, asked } = self.outstanding.remove(0);
             if let Some(position) = self.sight(event, asked, seen)? {
                 let segment = self.clock.segment();
@@ -203,6 +235,7 @@ impl Timeline {
                 }
             }
         };
+        self.clock.slack_ns = self.tick + HOPS * self.device.rounding_ns(BURST_EVERY);
         self.clock.bound(position, asked, seen);
         if counted {
             return Ok(Some(position));
@@ -258,9 +291,11 @@ impl Timeline {
                 break;
             }
             // SAFETY: anchors are done and alive; the event by this function's contract.
-            let coarse = position + unsafe { self.between(anchor.event, event) }?;
+            let away = unsafe { self.between(anchor.event, event) }?;
+            let coarse =
+                self.away_from(Place { segment: anchor.segment, position: *position, rounding: 0 }, away);
             // SAFETY: as above.
-            let place = unsafe { self.refine(event, Place { segment: anchor.segment, position: coarse }) }?;
+            let place = unsafe { self.refine(event, coarse) }?;
             if self.is_plausible(place, launched, seen) {
                 return Ok(Some(place));
             }
@@ -281,8 +316,13 @@ impl Timeline {
             return Ok(coarse);
         };
         // SAFETY: anchors are done and alive; the event by this function's contract.
-        let position = position + unsafe { self.between(anchor.event, event) }?;
-        Ok(Place { position, ..coarse })
+        let away = unsafe { self.between(anchor.event, event) }?;
+        Ok(self.away_from(Place { position: *position, rounding: 0, ..coarse }, away))
+    }
+
+    fn away_from(&self, from: Place, away: i64) -> Place {
+        let rounding = from.rounding + self.device.rounding_ns(away);
+        Place { position: from.position + away, rounding: rounding.max(self.tick), ..from }
     }
 
     /// Where `to` is, given where `from` of the same stream is: exactly, if they are near.
@@ -292,7 +332,7 @@ impl Timeline {
     pub(super) unsafe fn place_after(&self, from: (Event, Place), to: Event) -> Result<Place, Error> {
         // SAFETY: by this function's contract.
         let elapsed = unsafe { self.between(from.0, to) }?;
-        let coarse = Place { position: from.1.position + elapsed, ..from.1 };
+        let coarse = self.away_from(from.1, elapsed);
         if elapsed < EXACT {
             return Ok(coarse);
         }
@@ -303,9 +343,14 @@ impl Timeline {
     /// Whether a place may be that of an event launched and seen at these moments. Where the clocks
     /// have hardly been compared yet, anchors stand in for the mapping.
     fn is_plausible(&self, place: Place, launched: i64, seen: i64) -> bool {
-        let (host, error) =
-            self.clock.host(place.segment, place.position).unwrap_or_else(|| self.guess(place));
+        let (host, error) = self.host(place).unwrap_or_else(|| self.guess(place));
         (launched - error - RESET_MARGIN..=seen + error + RESET_MARGIN).contains(&host)
+    }
+
+    /// The host's time of a place, and by how much it may be wrong.
+    pub(super) fn host(&self, place: Place) -> Option<(i64, i64)> {
+        let (host, error) = self.clock.host(place.segment, place.position)?;
+        Some((host, error + place.rounding))
     }
 
     fn guess(&self, place: Place) -> (i64, i64) {
@@ -318,18 +363,11 @@ impl Timeline {
     }
 }
 
-impl Drop for Timeline {
-    fn drop(&mut self) {
-        if self.lost {
-            return;
-        }
-        let outstanding = self.outstanding.drain(..).map(|one| one.event);
-        let anchors = self.anchors.drain().map(|anchor| anchor.event);
-        for event in self.spare.drain(..).chain(outstanding).chain(anchors) {
-            // SAFETY: made by this device and known to nobody else.
-            unsafe { self.device.destroy_event(event) };
-        }
-        // SAFETY: as above.
-        unsafe { self.device.destroy_stream(self.stream) };
-    }
+/// The host's steady clock.
+pub(super) fn now(host: &dyn HostClock) -> i64 {
+    host.steady(host.stamp())
+}
+
+fn greatest_divisor(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
 }

@@ -26,12 +26,12 @@ pub(super) fn find() {
     }
 }
 
-/// The number of the connection, which is not 0; 0 if there is none.
+/// The number of the connection, if there is one.
 #[inline(always)]
-pub(super) fn current() -> u64 {
+pub(super) fn current() -> Option<u64> {
     // SAFETY: it points to a static of ours or of Tracy's.
     let is_connected = unsafe { &*IS_CONNECTED.load(Ordering::Relaxed) };
-    if is_connected.load(Ordering::Acquire) { id() } else { 0 }
+    is_connected.load(Ordering::Acquire).then(id)
 }
 
 /// The number of the connection, or of the last one.

@@ -145,13 +145,10 @@ impl Slot {
     }
 }
 
-/// Of a zone that is recorded.
+/// Of a zone that is recorded. `mark` is anything but 0, which the compiler should see.
 #[inline(always)]
 fn id(mark: usize, connection: u64) -> ZoneId {
-    match ON_DEMAND {
-        true => ZoneId { mark: connection, data: connection },
-        false => ZoneId { mark: mark as u64, data: 0 },
-    }
+    ZoneId { mark: mark as u64, data: connection }
 }
 
 /// Tells the compiler that there is nothing to keep beside the mark.
@@ -163,7 +160,7 @@ fn without_connection(zone: ZoneId) -> ZoneId {
 /// The connection to record for; none if nobody watches.
 #[inline(always)]
 fn connection() -> Option<u64> {
-    if ON_DEMAND { Some(connection::current()).filter(|&id| id != 0) } else { Some(0) }
+    if ON_DEMAND { connection::current() } else { Some(0) }
 }
 
 /// Whether the zone belongs to the present connection.
@@ -227,7 +224,7 @@ pub(super) fn end(zone: ZoneId) {
     if !is_present(zone) {
         return;
     }
-    let Some(slot) = Slot::claim() else { return end_slow(zone) };
+    let Some(slot) = Slot::claim() else { return end_slow(without_connection(zone)) };
     slot.put_type(layout::ZONE_END);
     slot.put_time(layout::ZONE_END_TIME, halves());
     slot.commit(1);

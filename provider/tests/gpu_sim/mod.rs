@@ -1,7 +1,7 @@
 //! The simulated device as a backend of `zonecast::gpu`, and a provider that keeps what it is given.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -18,13 +18,20 @@ struct Shared {
     sim: Mutex<Sim>,
     /// The last stamp that a program's thread took, and what became of the record after it.
     stamp: AtomicU64,
-    passed: Mutex<HashMap<u64, i64>>,
+    /// The stream for comparing clocks.
+    own: AtomicU64,
+    passed: Mutex<BTreeMap<u64, i64>>,
 }
 
 impl Simulated {
     pub(crate) fn new(settings: Settings) -> Self {
         let sim = Mutex::new(Sim::new(settings));
-        Self(Arc::new(Shared { sim, stamp: AtomicU64::new(0), passed: Mutex::default() }))
+        Self(Arc::new(Shared {
+            sim,
+            stamp: AtomicU64::new(0),
+            own: AtomicU64::new(0),
+            passed: Mutex::default(),
+        }))
     }
 
     pub(crate) fn sim(&self) -> MutexGuard<'_, Sim> {
@@ -34,6 +41,11 @@ impl Simulated {
     /// When the event recorded after this stamp was passed, by the host's clock. Known once.
     pub(crate) fn truth(&self, stamp: Time) -> Option<i64> {
         self.0.passed.lock().unwrap().remove(&(stamp.ns() as u64))
+    }
+
+    /// When all that was recorded after stamps was passed, in the order of the stamps.
+    pub(crate) fn truths(&self) -> Vec<i64> {
+        self.0.passed.lock().unwrap().values().copied().collect()
     }
 
     pub(crate) fn stream(&self) -> Stream {
@@ -78,7 +90,7 @@ impl Device for Simulated {
         let mut sim = self.sim();
         let result = checked("record", sim.record(event.0 as u64, stream.0 as u64));
         let stamp = self.0.stamp.swap(0, Ordering::Relaxed);
-        if stamp != 0 {
+        if stamp != 0 && stream.0 as u64 != self.0.own.load(Ordering::Relaxed) {
             self.0.passed.lock().unwrap().insert(stamp, sim.truth(event.0 as u64));
         }
         result
@@ -107,7 +119,9 @@ impl Device for Simulated {
     }
 
     fn create_stream(&self) -> Result<Stream, Error> {
-        checked("create_stream", self.sim().create_stream()).map(|stream| Stream(stream as *mut c_void))
+        let stream = checked("create_stream", self.sim().create_stream())?;
+        self.0.own.store(stream, Ordering::Relaxed);
+        Ok(Stream(stream as *mut c_void))
     }
 
     unsafe fn destroy_stream(&self, stream: Stream) {

@@ -11,7 +11,7 @@ const BLOCK: u64 = 65_536;
 static LOCATION: Location = Location::new(Some(c"theirs"), c"c_function", c"c_file.c", 3, 0);
 
 /// Runs `body` in a zone of the C interface.
-fn theirs(body: impl FnOnce()) {
+pub(crate) fn theirs(body: impl FnOnce()) {
     // SAFETY: `Location` is laid out as Tracy's record, and static.
     let zone = unsafe { sys::___tracy_emit_zone_begin((&raw const LOCATION).cast(), 1) };
     body();

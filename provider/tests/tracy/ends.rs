@@ -1,6 +1,7 @@
 //! The end of a process, while its threads go on, and the end of a session.
 
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use zonecast::{message, plot, zone};
@@ -30,8 +31,10 @@ fn run_alone(test: &str, body: impl FnOnce()) -> std::process::ExitStatus {
 
 /// Threads that record for ever, everything that goes through their queues.
 fn record_for_ever() {
+    let begun = Arc::new(Barrier::new(3));
     for _ in 0..2 {
-        std::thread::spawn(|| {
+        let begun = Arc::clone(&begun);
+        std::thread::spawn(move || {
             for round in 0_u64.. {
                 let zone = zone!("zone");
                 if round % 8 == 0 {
@@ -39,13 +42,16 @@ fn record_for_ever() {
                     plot!("plot", round);
                     message!("message");
                 }
+                drop(zone);
+                if round == 0 {
+                    begun.wait();
+                }
             }
         });
     }
+    begun.wait();
     // Into the middle of it, at a different place each time.
-    std::thread::sleep(
-        Duration::from_millis(3) + Duration::from_micros(u64::from(std::process::id()) % 4096),
-    );
+    std::thread::sleep(Duration::from_micros(u64::from(std::process::id()) % 4096));
 }
 
 #[test]

@@ -5,19 +5,27 @@ use std::cell::Cell;
 use zonecast::{message, plot, zone, zone_text};
 use zonecast_tracy_wire::Keep;
 
+use crate::c_api::theirs;
 use crate::support::{ON_DEMAND, case, on_threads, start, wait_for_server};
 
+/// In either interface's hands in turn. Each zone says which it is, so that none can stand in for
+/// another, whatever thread the profiler takes it for.
 #[test]
 fn two_million_zones_of_more_than_a_thousand_threads() {
     let (rounds, threads_each, zones_each) = (128, 8, 977);
     let capture = case().capture(move || {
         let _session = start();
         wait_for_server();
-        for _ in 0..rounds {
-            on_threads(threads_each, |_| {
-                for _ in 0..zones_each {
-                    let _outer = zone!("outer");
-                    drop(zone!("inner"));
+        for round in 0..rounds {
+            on_threads(threads_each, |number| {
+                let first = (round * threads_each + number) * zones_each;
+                for place in first..first + zones_each {
+                    let outer = zone!("outer");
+                    outer.value(place);
+                    match place % 2 {
+                        0 => drop(zone!("inner")),
+                        _ => theirs(|| {}),
+                    }
                 }
             });
         }
@@ -25,16 +33,25 @@ fn two_million_zones_of_more_than_a_thousand_threads() {
     assert_eq!(capture.violations(), []);
     let all = rounds * threads_each * zones_each;
     assert!(2 * all > 2_000_000);
-    let (mut outer, mut inner) = (0, 0);
+    let mut outer = vec![None; all as usize];
+    let mut has_inner = vec![false; all as usize];
     for zone in capture.zones() {
-        match (zone.name(), zone.parent().map(|parent| parent.name())) {
-            ("outer", None) => outer += 1,
-            ("inner", Some("outer")) => inner += 1,
-            (name, parent) => panic!("{name} in {parent:?}"),
+        let outermost = zone.parent().unwrap_or(zone);
+        let &[place] = outermost.values() else { panic!("{} has no number", outermost.name()) };
+        if zone.depth() == 0 {
+            let times = (zone.start_ns(), zone.end_ns().unwrap());
+            assert_eq!(outer[place as usize].replace(times), None, "zone {place} is there twice");
+        } else {
+            assert_eq!(zone.name(), if place % 2 == 0 { "inner" } else { "theirs" });
+            assert!(!std::mem::replace(&mut has_inner[place as usize], true), "{place} has two inner zones");
         }
-        assert!(zone.end_ns() >= Some(zone.start_ns()));
     }
-    assert_eq!((outer, inner), (all, all));
+    assert_eq!(capture.zones().count() as u64, 2 * all);
+    // Every one is there, since there are as many as there should be. Those of a thread are in order.
+    for thread in outer.chunks(zones_each as usize) {
+        let times: Vec<_> = thread.iter().map(|times| times.unwrap()).collect();
+        assert!(times.is_sorted_by(|(_, end), (start, _)| end <= start));
+    }
 }
 
 #[test]

@@ -34,9 +34,10 @@ impl<'a> Metadata<'a> {
             return Err(Error::damaged(4, "the identifier IDBD of instrument metadata"));
         }
         let root = Table::root(bytes)?;
-        let version = root.i32(0)?.cast_unsigned();
+        let version = root.i32(0)?;
         if version != 0 {
-            return Err(Error::version("metadata of dispatch instruments", version));
+            let found = [u16::try_from(version).unwrap_or(u16::MAX), 0];
+            return Err(Error::version("metadata of dispatch instruments", found));
         }
         let (functions, sites) = (root.tables(2)?, root.tables(3)?);
         let functions = (0..functions.len()).map(|index| Function::read(functions.get(index)?));

@@ -29,10 +29,22 @@ fn main() {
             }
         }
     }
+    for path in ["other/dwarf", "other/bpf", "other/wasm", "other/amdgpu"].into_iter().flat_map(files) {
+        let bytes = std::fs::read(&path).unwrap();
+        put(&corpus.join(folder_of(&bytes)), &path.file_name().unwrap().to_string_lossy(), &bytes);
+    }
     for path in files("elf").into_iter().chain(files("tables")) {
         let bytes = std::fs::read(&path).unwrap();
         let folder = if bytes.starts_with(b"\x7fELF") { "attach" } else { "zonecast_table" };
         put(&corpus.join(folder), &path.file_name().unwrap().to_string_lossy(), &bytes);
+    }
+}
+
+/// Where what other compilers wrote belongs.
+fn folder_of(bytes: &[u8]) -> &'static str {
+    match bytes {
+        [0x7f, b'E', b'L', b'F', ..] | [0, b'a', b's', b'm', ..] => "dwarf",
+        _ => "open",
     }
 }
 

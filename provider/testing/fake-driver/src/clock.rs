@@ -8,6 +8,7 @@ const SECOND: i64 = 1_000_000_000;
 #[derive(Debug)]
 pub struct DeviceClock {
     tick: i64,
+    wrap: i64,
     walk_ppm: f64,
     base_ppm: f64,
     off_ppm: f64,
@@ -26,6 +27,7 @@ impl DeviceClock {
     pub fn new(seed: u64, tick: i64, ppm: f64, walk_ppm: f64) -> Self {
         let mut clock = Self {
             tick,
+            wrap: 0,
             walk_ppm,
             base_ppm: ppm,
             off_ppm: 0.0,
@@ -36,6 +38,12 @@ impl DeviceClock {
         };
         clock.ahead.push((0.0, ppm));
         clock
+    }
+
+    /// Begins anew at so many nanoseconds, unless they are 0.
+    #[must_use]
+    pub fn wrapping_at(self, wrap: i64) -> Self {
+        Self { wrap, ..self }
     }
 
     /// Sets the counter to 0 at this moment of the host's.
@@ -49,6 +57,7 @@ impl DeviceClock {
         let since_reset = self.resets.iter().rev().find(|reset| **reset <= host).copied();
         let start = since_reset.map_or(0, |reset| self.continuous(reset) as i64);
         let value = host - since_reset.unwrap_or(0) + (self.continuous(host) as i64 - start);
+        let value = if self.wrap > 0 { value.rem_euclid(self.wrap) } else { value };
         value.div_euclid(self.tick) * self.tick
     }
 

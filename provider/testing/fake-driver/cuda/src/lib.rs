@@ -1,60 +1,116 @@
-//! The face of CUDA's driver before the simulated device, for as many of its functions as are used.
+//! The face of CUDA's driver before the simulated device, for as many of its functions as are used: contexts,
+//! streams, events, graphs; in modules beside, memory and kernels.
 #![allow(non_snake_case, reason = "CUDA's names")]
 #![allow(clippy::missing_safety_doc, reason = "CUDA's contracts")]
 #![allow(missing_docs, reason = "CUDA's functions")]
 
-use core::ffi::{c_char, c_int, c_uint};
+pub mod kernels;
+pub mod memory;
 
-use zonecast_fake_driver::{Rounding, code};
+use core::ffi::{c_char, c_int, c_uint, c_void};
+
+use zonecast_fake_driver::face::Held;
+use zonecast_fake_driver::{Rounding, code, driver_calls};
 
 zonecast_fake_driver::controls!(Rounding::Cuda);
 
-fn init() -> Result<(), u32> {
-    match face::hold().faults.fail.get("init") {
-        Some(&(_, code)) => Err(code),
-        None => Ok(()),
+const DEVICES: c_int = 2;
+
+fn init(sim: &Held) -> Result<(), u32> {
+    sim.faults.fail.get("init").map_or(Ok(()), |&(_, code)| Err(code))
+}
+
+/// Whether the context still is.
+fn alive(sim: &Held) -> Result<(), u32> {
+    match () {
+        () if sim.faults.ended => Err(code::DEINITIALIZED),
+        () if sim.faults.destroyed => Err(code::CONTEXT_IS_DESTROYED),
+        () => Ok(()),
     }
 }
 
-#[unsafe(no_mangle)]
-pub extern "C" fn cuInit(_: c_uint) -> u32 {
-    face::result(init())
+/// A context is current: what is made now is its device's.
+fn in_context(sim: &mut Held) -> Result<(), u32> {
+    match face::current().checked_sub(face::CONTEXT) {
+        Some(device) => {
+            sim.device = device;
+            Ok(())
+        }
+        None => {
+            sim.misuse.without_context += 1;
+            Err(code::INVALID_CONTEXT)
+        }
+    }
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuDeviceGetCount(count: *mut c_int) -> u32 {
-    // SAFETY: by CUDA's contract.
-    unsafe { face::write(count, init().map(|()| 1)) }
+fn device(number: c_int) -> Result<c_int, u32> {
+    if (0..DEVICES).contains(&number) { Ok(number) } else { Err(code::INVALID_DEVICE) }
+}
+
+driver_calls! {
+    fn cuInit(_flags: c_uint) { |sim| init(&sim) }
+    fn cuDriverGetVersion() -> c_int { |sim| Ok(12_040) }
+    fn cuDeviceGetCount() -> c_int { |sim| init(&sim).map(|()| DEVICES) }
+    fn cuDeviceGet(number: c_int) -> c_int { |sim| device(number) }
+    fn cuDeviceGetAttribute(_attribute: c_int, number: c_int) -> c_int { |sim| device(number).map(|_| 1) }
+    fn cuDeviceTotalMem_v2(number: c_int) -> usize { |sim| device(number).map(|_| sim.memory.usage().1) }
+    fn cuDevicePrimaryCtxRetain(number: c_int) -> u64 {
+        |sim| device(number).map(|number| face::CONTEXT + number as u64)
+    }
+    fn cuDevicePrimaryCtxRelease_v2(number: c_int) { |sim| device(number).map(drop) }
+
+    fn cuCtxGetCurrent() -> u64 { |sim| Ok(face::current()) }
+    fn cuCtxSetCurrent(context: u64) {
+        |sim| alive(&sim).map(|()| {
+            face::pop();
+            face::push(context);
+        })
+    }
+    fn cuCtxPushCurrent_v2(context: u64) { |sim| alive(&sim).map(|()| face::push(context)) }
+    fn cuCtxGetDevice() -> c_int { |sim| in_context(&mut sim).map(|()| sim.device as c_int) }
+
+    fn cuStreamCreate(_flags: c_uint) -> u64 {
+        |sim| in_context(&mut sim).and_then(|()| sim.create_stream())
+    }
+    fn cuStreamDestroy_v2(stream: u64) {
+        |sim| in_context(&mut sim).and_then(|()| sim.destroy_stream(stream))
+    }
+    fn cuStreamWaitEvent(stream: u64, event: u64, _flags: c_uint) { |sim| sim.wait_event(stream, event) }
+    fn cuStreamBeginCapture_v2(stream: u64, _mode: c_uint) { |sim| { sim.capture(stream, true); Ok(()) } }
+
+    fn cuEventCreate(_flags: c_uint) -> u64 {
+        |sim| in_context(&mut sim).and_then(|()| sim.create_event())
+    }
+    fn cuEventDestroy_v2(event: u64) { |sim| in_context(&mut sim).and_then(|()| sim.destroy_event(event)) }
+    fn cuEventRecord(event: u64, stream: u64) { |sim| sim.record(event, stream) }
+    fn cuEventQuery(event: u64) {
+        |sim| {
+            in_context(&mut sim)
+                .and_then(|()| face::check_capture(&mut sim))
+                .and_then(|()| sim.query(event))
+        }
+    }
+    fn cuEventElapsedTime(from: u64, to: u64) -> f32 {
+        |sim| in_context(&mut sim).and_then(|()| sim.elapsed(from, to))
+    }
+
+    fn cuGraphCreate(_flags: c_uint) -> u64 { |sim| Ok(sim.create_graph()) }
+    fn cuGraphInstantiateWithFlags(graph: u64, _flags: u64) -> u64 { |sim| sim.instantiate(graph) }
+    fn cuGraphLaunch(graph: u64, stream: u64) { |sim| sim.launch_graph(graph, stream) }
+    fn cuGraphDestroy(graph: u64) { |sim| sim.destroy_graph(graph) }
+    fn cuGraphExecDestroy(graph: u64) { |sim| sim.destroy_graph(graph) }
+    fn cuGraphAddEventRecordNode(graph: u64, _after: *const u64, _count: usize, event: u64) -> u64 {
+        |sim| sim.add_graph_event(graph, event)
+    }
+    fn cuGraphExecEventRecordNodeSetEvent(graph: u64, node: u64, event: u64) {
+        |sim| sim.set_graph_event(graph, node, event)
+    }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, size: c_int, _: c_int) -> u32 {
-    let text = b"Fake CUDA GPU\0";
-    if size < text.len() as c_int {
-        return code::INVALID_VALUE;
-    }
     // SAFETY: by CUDA's contract there is room for `size` bytes.
-    unsafe { core::ptr::copy_nonoverlapping(text.as_ptr(), name.cast(), text.len()) };
-    code::SUCCESS
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuCtxGetCurrent(context: *mut u64) -> u32 {
-    // SAFETY: by CUDA's contract.
-    unsafe { face::write(context, Ok(face::current())) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuCtxGetDevice(device: *mut c_int) -> u32 {
-    let known = if face::current() == 0 { Err(201) } else { Ok(0) };
-    // SAFETY: by CUDA's contract.
-    unsafe { face::write(device, known) }
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cuCtxPushCurrent_v2(context: u64) -> u32 {
-    face::push(context);
-    code::SUCCESS
+    face::result(unsafe { face::put_name(name, size, c"Fake CUDA GPU") })
 }
 
 #[unsafe(no_mangle)]
@@ -63,29 +119,30 @@ pub unsafe extern "C" fn cuCtxPopCurrent_v2(context: *mut u64) -> u32 {
         // SAFETY: by CUDA's contract; null is allowed.
         Some(was) if !context.is_null() => unsafe { face::write(context, Ok(was)) },
         Some(_) => code::SUCCESS,
-        None => 201,
+        None => code::INVALID_CONTEXT,
     }
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuStreamGetCtx(_: u64, context: *mut u64) -> u32 {
-    // SAFETY: by CUDA's contract.
-    unsafe { face::write(context, Ok(face::CONTEXT)) }
+pub extern "C" fn cuCtxSynchronize() -> u32 {
+    face::result(face::synchronize(None))
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuStreamCreate(stream: *mut u64, _: c_uint) -> u32 {
+pub unsafe extern "C" fn cuStreamGetCtx(stream: u64, context: *mut u64) -> u32 {
     // SAFETY: by CUDA's contract.
-    unsafe { face::write(stream, in_context().and_then(|()| face::hold().create_stream())) }
-}
-
-fn in_context() -> Result<(), u32> {
-    if face::current() == 0 { Err(201) } else { Ok(()) }
+    unsafe { face::write(context, Ok(face::CONTEXT + face::hold().stream_device(stream))) }
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn cuStreamDestroy_v2(stream: u64) -> u32 {
-    face::result(face::hold().destroy_stream(stream))
+pub extern "C" fn cuStreamSynchronize(stream: u64) -> u32 {
+    face::result(face::synchronize(Some(stream)))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamEndCapture(stream: u64, graph: *mut u64) -> u32 {
+    // SAFETY: by CUDA's contract.
+    unsafe { face::write(graph, face::hold().captured_graph(stream)) }
 }
 
 #[unsafe(no_mangle)]
@@ -102,37 +159,8 @@ pub unsafe extern "C" fn cuThreadExchangeStreamCaptureMode(mode: *mut u32) -> u3
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuEventCreate(event: *mut u64, _: c_uint) -> u32 {
-    // SAFETY: by CUDA's contract.
-    unsafe { face::write(event, in_context().and_then(|()| face::hold().create_event())) }
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cuEventDestroy_v2(event: u64) -> u32 {
-    face::result(face::hold().destroy_event(event))
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cuEventRecord(event: u64, stream: u64) -> u32 {
-    face::result(face::hold().record(event, stream))
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn cuEventQuery(event: u64) -> u32 {
-    let mut sim = face::hold();
-    face::result(face::check_capture(&mut sim).and_then(|()| sim.query(event)))
-}
-
-#[unsafe(no_mangle)]
 pub extern "C" fn cuEventSynchronize(_: u64) -> u32 {
-    face::hold().misuse.blocking += 1;
-    code::SUCCESS
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuEventElapsedTime(ms: *mut f32, from: u64, to: u64) -> u32 {
-    // SAFETY: by CUDA's contract.
-    unsafe { face::write(ms, face::hold().elapsed(from, to)) }
+    face::result(face::synchronize(None))
 }
 
 #[unsafe(no_mangle)]
@@ -142,18 +170,18 @@ pub unsafe extern "C" fn cuGetErrorName(code: u32, name: *mut *const c_char) -> 
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddEventRecordNode(
-    node: *mut u64,
-    graph: u64,
-    _: *const u64,
-    _: usize,
-    event: u64,
-) -> u32 {
+pub unsafe extern "C" fn cuGetErrorString(code: u32, text: *mut *const c_char) -> u32 {
     // SAFETY: by CUDA's contract.
-    unsafe { face::write(node, face::hold().add_graph_event(graph, event)) }
+    unsafe { cuGetErrorName(code, text) }
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn cuGraphExecEventRecordNodeSetEvent(graph: u64, node: u64, event: u64) -> u32 {
-    face::result(face::hold().set_graph_event(graph, node, event))
+pub extern "C" fn cuLaunchHostFunc(
+    stream: u64,
+    function: extern "C" fn(*mut c_void),
+    data: *mut c_void,
+) -> u32 {
+    let done = face::synchronize(Some(stream));
+    function(data);
+    face::result(done)
 }

@@ -1,6 +1,6 @@
 //! Writes sound inputs for the targets to start from.
 
-#[path = "../../tests/support/every_item.rs"]
+#[path = "../../../tests/support/every_item.rs"]
 mod every_item;
 
 use std::fs;
