@@ -105,7 +105,7 @@ impl Error {
     }
 
     /// For an error found in what was unpacked: gives it the place of the packed part.
-    #[cfg(feature = "_index")]
+    #[cfg(feature = "offload")]
     pub(crate) fn at(mut self, offset: u64) -> Self {
         self.offset = Some(offset);
         self

@@ -126,7 +126,7 @@ impl<'a> Image<'a> {
     pub fn range(self) -> Option<Range<u64>> {
         match &self.found().place {
             Place::File(range) => Some(range.start as u64..range.end as u64),
-            #[cfg(any(feature = "_index", feature = "iree"))]
+            #[cfg(any(feature = "offload", feature = "iree"))]
             _ => None,
         }
     }
@@ -210,7 +210,7 @@ impl<'a> Image<'a> {
     fn raw(self) -> &'a [u8] {
         match &self.found().place {
             Place::File(range) => self.executable.bytes().get(range.clone()).unwrap_or_default(),
-            #[cfg(feature = "_index")]
+            #[cfg(feature = "offload")]
             Place::Unpacked { bytes, range, .. } => bytes.get(range.clone()).unwrap_or_default(),
             #[cfg(feature = "iree")]
             Place::Memory => &[],
@@ -232,7 +232,7 @@ impl<'a> Image<'a> {
     fn in_file(self, error: Error) -> Error {
         let start = self.found().place.start() as u64;
         let error = match &self.found().place {
-            #[cfg(feature = "_index")]
+            #[cfg(feature = "offload")]
             Place::Unpacked { .. } => error.at(start),
             _ => error.moved_by(start),
         };
@@ -513,6 +513,8 @@ impl<'a> Source<'a> {
     /// Whether its text is compressed, or in several pieces, in the file.
     pub fn is_compressed(self) -> bool {
         match self.raw.text {
+            #[cfg(feature = "offload")]
+            Text::Plain(_) if matches!(self.image.found().place, Place::Unpacked { .. }) => true,
             Text::Plain(_) => false,
             #[cfg(feature = "_index")]
             Text::Unpacked(_) => true,

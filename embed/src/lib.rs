@@ -43,6 +43,10 @@
 //! | ELF files with DWARF: objects, libraries, programs, BPF | `dwarf` | lines of DWARF 2 to 5; text if embedded (clang's `-gdwarf-5 -gembed-source`, rustc's `-Z embed-source`); also compressed, split, or stripped into a file beside it |
 //! | AMDGPU code objects with DWARF | `dwarf` | of HIP, OpenCL and others |
 //! | WebAssembly modules with DWARF | `dwarf` | |
+//! | clang's offload bundles, compressed (CCOB 1 to 3) or not; packaged offload files; all of them also in host files | `offload` | each image with its target |
+//! | NVIDIA's fat binaries, also in host files | `offload` | cubins and PTX, LZ4 and zstd |
+//! | cubins, of nvcc, NVRTC and Triton | `cuda` | lines (`-lineinfo`, `-G`); the PTX in them as a [listing](Image::listings) |
+//! | PTX | `cuda` | lines; the text is a [listing](Image::listings) |
 //!
 //! In a file with DWARF the exports are the functions that a loader would find: those of the table of dynamic
 //! symbols, or all global ones if that has none. An ELF file that has a zonecast table or an IREE library is not
@@ -61,7 +65,8 @@
 //! # Features
 //!
 //! `mmap` (default) maps files instead of reading them; `elf` finds and attaches zonecast tables in ELF files;
-//! `iree` (default, with `elf`) reads IREE's formats; `dwarf` reads debug information; `zstd` packs and unpacks
+//! `iree` (default, with `elf`) reads IREE's formats; `dwarf` reads debug information, `offload` with it
+//! code for GPUs in containers, and `cuda` that of NVIDIA; `zstd` packs and unpacks
 //! texts in zonecast tables. Without features this crate depends on nothing.
 
 mod error;

@@ -26,7 +26,7 @@ fn array<const N: usize>(bytes: &[u8], at: u64, expected: &'static str) -> Resul
     slice.try_into().map_err(|_| Error::damaged(at, expected))
 }
 
-#[cfg(feature = "iree")]
+#[cfg(any(feature = "iree", feature = "offload"))]
 pub(crate) fn u16(bytes: &[u8], at: u64, expected: &'static str) -> Result<u16, Error> {
     array(bytes, at, expected).map(u16::from_le_bytes)
 }
@@ -35,7 +35,7 @@ pub(crate) fn u32(bytes: &[u8], at: u64, expected: &'static str) -> Result<u32, 
     array(bytes, at, expected).map(u32::from_le_bytes)
 }
 
-#[cfg(feature = "iree")]
+#[cfg(any(feature = "iree", feature = "offload"))]
 pub(crate) fn u64(bytes: &[u8], at: u64, expected: &'static str) -> Result<u64, Error> {
     array(bytes, at, expected).map(u64::from_le_bytes)
 }

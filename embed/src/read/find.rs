@@ -2,24 +2,47 @@
 
 use std::ops::Range;
 use std::path::Path;
+#[cfg(feature = "offload")]
+use std::sync::Arc;
 
 #[cfg(feature = "elf")]
 use super::elf_tables;
+#[cfg(feature = "cuda")]
+use super::ptx;
+#[cfg(feature = "offload")]
+use super::unpack::{Packing, unpack};
 use super::{Found, Place, Reader, Result, zonecast};
 #[cfg(feature = "dwarf")]
 use super::{dwarf, index::Indexed};
+#[cfg(feature = "offload")]
+use super::{fatbin, offload};
 #[cfg(feature = "iree")]
 use super::{fatelf, iree_cpu, iree_debug_block, iree_gpu, iree_module, iree_vmvx};
 use crate::Error;
-#[cfg(feature = "iree")]
+#[cfg(any(feature = "iree", feature = "offload"))]
 use crate::ErrorKind;
 
 /// How deep containers may lie in containers: a FatELF file in a module is the deepest that is written.
 const DEPTH: usize = 4;
 
+#[cfg(any(feature = "iree", feature = "offload"))]
+const TOO_DEEP: &str = "containers nested deeper than any compiler nests them";
+
+/// How much is unpacked of one file: it stays in memory.
+#[cfg(feature = "offload")]
+const MOST_UNPACKED: u64 = 256 << 20;
+
+#[cfg(feature = "offload")]
+const TOO_MUCH: &str =
+    "a file of which more than 256 MiB have to be unpacked; unpack it with clang-offload-bundler";
+
+#[cfg(feature = "offload")]
+const BITCODE: &str = "LLVM bitcode, as objects hold it for relocatable device code; link them";
+
 /// What a message about unknown contents names as understood.
 pub(crate) const UNDERSTOOD: &str = if cfg!(all(feature = "iree", feature = "dwarf")) {
-    "zonecast tables; IREE modules (.vmfb) and executables; ELF files and WebAssembly modules with DWARF"
+    "zonecast tables; IREE modules (.vmfb) and executables; ELF files and WebAssembly modules with DWARF; \
+     with zonecast-embed's features `offload` and `cuda` also offload bundles, fat binaries and PTX"
 } else if cfg!(feature = "iree") {
     "zonecast tables, alone or in ELF files; IREE modules (.vmfb); IREE executables for CPUs and GPUs"
 } else if cfg!(feature = "elf") {
@@ -58,7 +81,14 @@ pub(crate) struct Contents {
 /// If nothing in them can be read: then the first reason for that.
 pub(crate) fn contents(bytes: &[u8], path: Option<&Path>) -> Result<Contents> {
     let contents = Contents { found: Vec::new(), unreadable: Vec::new() };
-    let mut finder = Finder { bytes, path, contents, budget: Budget::of(bytes) };
+    let mut finder = Finder {
+        bytes,
+        path,
+        contents,
+        budget: Budget::of(bytes),
+        #[cfg(feature = "offload")]
+        unpacked: MOST_UNPACKED,
+    };
     finder.look(0..bytes.len(), 0)?;
     let mut contents = finder.contents;
     contents.found.sort_by_key(|found| found.place.start());
@@ -117,6 +147,19 @@ pub(crate) fn check(reader: &dyn Reader, image: &[u8], budget: &mut Budget) -> R
     Ok(())
 }
 
+#[cfg(feature = "elf")]
+fn is_debug(_file: &[u8]) -> bool {
+    #[cfg(feature = "offload")]
+    return dwarf::Debug::is_there(_file);
+    #[cfg(not(feature = "offload"))]
+    true
+}
+
+#[cfg(feature = "offload")]
+fn is_bitcode(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(b"\xde\xc0\x17\x0b")
+}
+
 /// Walks through containers and collects what it finds. Offsets in its errors count from the start of
 /// the file, those of readers from their own start.
 struct Finder<'a> {
@@ -125,6 +168,9 @@ struct Finder<'a> {
     path: Option<&'a Path>,
     contents: Contents,
     budget: Budget,
+    /// How many more bytes may be unpacked.
+    #[cfg(feature = "offload")]
+    unpacked: u64,
 }
 
 impl Finder<'_> {
@@ -143,7 +189,15 @@ impl Finder<'_> {
         // Before those whose marks are not at the very beginning, where an ELF file may have anything.
         #[cfg(feature = "elf")]
         if elf_tables::is(bytes) {
-            return self.look_at_elf(range);
+            return self.look_at_elf(range, depth);
+        }
+        #[cfg(feature = "offload")]
+        if offload::is(bytes) {
+            return self.look_at_container(range, depth);
+        }
+        #[cfg(feature = "cuda")]
+        if ptx::is(bytes) {
+            return self.take(Indexed::new(ptx::Ptx::new(bytes)), range);
         }
         #[cfg(feature = "dwarf")]
         if dwarf::is_wasm(bytes) {
@@ -176,8 +230,7 @@ impl Finder<'_> {
         depth: usize,
     ) -> Result<()> {
         if depth == DEPTH {
-            let what = "containers nested deeper than any compiler nests them";
-            return Err(Error::unsupported(base as u64, what));
+            return Err(Error::unsupported(base as u64, TOO_DEEP));
         }
         for part in parts {
             let part = part.map_err(|error| error.moved_by(base as u64));
@@ -201,11 +254,15 @@ impl Finder<'_> {
 
     /// Looks for tables and for an IREE library, either or both of which may be in an ELF file.
     #[cfg(feature = "elf")]
-    fn look_at_elf(&mut self, range: Range<usize>) -> Result<()> {
+    fn look_at_elf(&mut self, range: Range<usize>, depth: usize) -> Result<()> {
         let has_tables = self.take_elf_tables(&range)?;
         match self.take_library(&range) {
             Ok(true) => Ok(()),
             Ok(false) if has_tables => Ok(()),
+            // Of a host's half without debug information nothing can be said but that.
+            Ok(false) if self.look_at_containers(&range, depth)? && !is_debug(&self.bytes[range.clone()]) => {
+                Ok(())
+            }
             Ok(false) => self.take_debug(range),
             Err(error) if has_tables => {
                 self.contents.unreadable.push(error);
@@ -221,6 +278,92 @@ impl Finder<'_> {
         let path = self.path.filter(|_| range == (0..self.bytes.len()));
         let debug = dwarf::Debug::new(&self.bytes[range.clone()], path);
         self.take(Indexed::new(debug.map_err(|error| error.moved_by(range.start as u64))?), range)
+    }
+
+    /// Looks at the code for GPUs that is in a host file. Whether there is any.
+    #[cfg(feature = "offload")]
+    fn look_at_containers(&mut self, range: &Range<usize>, depth: usize) -> Result<bool> {
+        let before = self.contents.found.len();
+        for place in offload::in_elf(&self.bytes[range.clone()]) {
+            self.budget.spend_bytes(place.len())?;
+            let place = range.start + place.start..range.start + place.end;
+            if let Err(error) = self.look_at_container(place, depth + 1) {
+                self.contents.unreadable.push(error);
+            }
+        }
+        Ok(self.contents.found.len() > before)
+    }
+
+    #[cfg(all(feature = "elf", not(feature = "offload")))]
+    fn look_at_containers(&mut self, _range: &Range<usize>, _depth: usize) -> Result<bool> {
+        Ok(false)
+    }
+
+    #[cfg(feature = "offload")]
+    fn look_at_container(&mut self, range: Range<usize>, depth: usize) -> Result<()> {
+        let start = range.start as u64;
+        if depth >= DEPTH {
+            return Err(Error::unsupported(start, TOO_DEEP));
+        }
+        let bytes = &self.bytes[range.clone()];
+        let (parts, length) = offload::parts(bytes).map_err(|error| error.moved_by(start))?;
+        if fatbin::is(bytes) {
+            self.take(Indexed::new(fatbin::Fatbin), range.start..range.start + length)?;
+        }
+        for part in parts {
+            self.budget.spend_bytes(part.range.len())?;
+            let first = self.contents.found.len();
+            let place = range.start + part.range.start..range.start + part.range.end;
+            let looked = match part.packed {
+                None if is_bitcode(&self.bytes[place.clone()]) => {
+                    Err(Error::unsupported(place.start as u64, BITCODE))
+                }
+                None => self.look(place, depth + 1),
+                Some((packing, length)) => self.look_at_packed(place, packing, length, depth + 1),
+            };
+            for found in &mut self.contents.found[first..] {
+                found.target = found.target.take().or(part.target.as_deref().map(Box::from));
+            }
+            match looked {
+                Err(error) if !matches!(error.kind(), ErrorKind::Unknown(_)) => {
+                    self.contents.unreadable.push(error)
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Unpacks a part, and looks at what was in it.
+    #[cfg(feature = "offload")]
+    fn look_at_packed(
+        &mut self,
+        range: Range<usize>,
+        packing: Packing,
+        length: u64,
+        depth: usize,
+    ) -> Result<()> {
+        let at = range.start;
+        self.unpacked = self.unpacked.checked_sub(length).ok_or(Error::unsupported(at as u64, TOO_MUCH))?;
+        let unpacked = unpack(&self.bytes[range], packing, length);
+        let bytes: Arc<[u8]> = unpacked.map_err(|error| error.at(at as u64))?.into();
+        let contents = Contents { found: Vec::new(), unreadable: Vec::new() };
+        let budget = Budget::of(&bytes);
+        let mut finder = Finder { bytes: &bytes, path: None, contents, budget, unpacked: self.unpacked };
+        let looked = finder.look(0..bytes.len(), depth);
+        let Finder { contents, unpacked, .. } = finder;
+        self.unpacked = unpacked;
+        for mut found in contents.found {
+            found.place = match found.place {
+                Place::File(range) => Place::Unpacked { bytes: bytes.clone(), range, at },
+                Place::Unpacked { bytes, range, .. } => Place::Unpacked { bytes, range, at },
+                #[cfg(feature = "iree")]
+                Place::Memory => Place::Memory,
+            };
+            self.contents.found.push(found);
+        }
+        self.contents.unreadable.extend(contents.unreadable.into_iter().map(|error| error.at(at as u64)));
+        looked.map_err(|error| error.at(at as u64))
     }
 
     #[cfg(all(feature = "elf", not(feature = "dwarf")))]

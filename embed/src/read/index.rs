@@ -126,15 +126,29 @@ impl IndexBuilder {
         self.home(Opened::memory(bytes))
     }
 
+    /// Keeps a text that is not whole in the image.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn unpacked(&mut self, text: Vec<u8>) -> Place {
+        let range = 0..text.len();
+        Place::Home { home: self.home_of(text), range, is_unpacked: true }
+    }
+
     pub(crate) fn source(&mut self, path: &[u8], place: Place) {
         let path = self.path(path);
         self.sources.push(Entry { path, place });
     }
 
-    #[allow(dead_code)]
+    #[cfg(feature = "cuda")]
     pub(crate) fn listing(&mut self, path: &[u8], place: Place) {
         let path = self.path(path);
         self.listings.push(Entry { path, place });
+    }
+
+    /// The file of the first export that has a location.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn first_path(&self) -> Option<Vec<u8>> {
+        let path = self.index.exports.iter().find_map(|export| export.location);
+        path.map(|(path, _)| self.index.bytes(path).to_vec())
     }
 
     pub(crate) fn remark(&mut self, remark: Remark) {

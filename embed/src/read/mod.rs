@@ -18,9 +18,15 @@ mod zonecast;
 
 #[cfg(feature = "dwarf")]
 mod dwarf;
+#[cfg(feature = "offload")]
+mod fatbin;
 #[cfg(feature = "_index")]
 mod index;
-#[cfg(feature = "_index")]
+#[cfg(feature = "offload")]
+mod offload;
+#[cfg(feature = "cuda")]
+mod ptx;
+#[cfg(feature = "dwarf")]
 mod unpack;
 
 #[cfg(feature = "elf")]
@@ -46,7 +52,7 @@ mod iree_vmvx;
 mod relocations;
 
 use std::ops::Range;
-#[cfg(feature = "_index")]
+#[cfg(feature = "offload")]
 use std::sync::Arc;
 use std::sync::OnceLock;
 
@@ -139,8 +145,7 @@ pub(crate) enum Text<'a> {
 pub(crate) enum Place {
     File(Range<usize>),
     /// In what was unpacked from the part of the file at `at`.
-    #[cfg(feature = "_index")]
-    #[allow(dead_code)]
+    #[cfg(feature = "offload")]
     Unpacked {
         bytes: Arc<[u8]>,
         range: Range<usize>,
@@ -156,7 +161,7 @@ impl Place {
     pub(crate) fn start(&self) -> usize {
         match self {
             Self::File(range) => range.start,
-            #[cfg(feature = "_index")]
+            #[cfg(feature = "offload")]
             Self::Unpacked { at, .. } => *at,
             #[cfg(feature = "iree")]
             Self::Memory => 0,

@@ -23,6 +23,9 @@ const ZSTD: &str = "a zstd frame of the length given";
 pub(crate) enum Packing {
     Zlib,
     Zstd,
+    /// A block without a frame.
+    #[cfg(feature = "offload")]
+    Lz4,
 }
 
 /// Unpacks what gives `length` bytes. Offsets in errors are 0.
@@ -31,13 +34,20 @@ pub(crate) fn unpack(packed: &[u8], packing: Packing, length: u64) -> Result<Vec
     let unpacked = match packing {
         Packing::Zlib => zlib(packed, &mut bytes),
         Packing::Zstd => FrameDecoder::new().decode_all(packed, &mut bytes).ok(),
+        #[cfg(feature = "offload")]
+        Packing::Lz4 => lz4_flex::block::decompress_into(packed, &mut bytes).ok(),
     };
-    let expected = if packing == Packing::Zlib { ZLIB } else { ZSTD };
+    let expected = match packing {
+        Packing::Zlib => ZLIB,
+        Packing::Zstd => ZSTD,
+        #[cfg(feature = "offload")]
+        Packing::Lz4 => "an LZ4 block of the length given",
+    };
     if unpacked == Some(bytes.len()) { Ok(bytes) } else { Err(Error::damaged(0, expected)) }
 }
 
 /// Room for `length` bytes, if that is believable.
-pub(crate) fn buffer(packed: &[u8], length: u64) -> Result<Vec<u8>> {
+fn buffer(packed: &[u8], length: u64) -> Result<Vec<u8>> {
     if length > MOST {
         return Err(Error::unsupported(0, "a compressed part of more than 1 GiB; unpack it beforehand"));
     }

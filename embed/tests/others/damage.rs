@@ -72,3 +72,13 @@ fn dwarf_damaged_anywhere() {
     damage("wasm/saxpy.wasm");
     damage("amdgpu/vec_c22_gfx942.hsaco");
 }
+
+#[test]
+#[cfg(all(feature = "offload", feature = "cuda"))]
+fn containers_and_cubins_damaged_anywhere() {
+    damage("amdgpu/fill_hip_v2.ccob");
+    damage("amdgpu/vec_packager.out");
+    damage("cuda/cuda_vec_lz4all.fatbin");
+    damage("cuda/cuda_vec_lineinfo.sm90.cubin");
+    damage("cuda/cuda_vec_lineinfo.ptx");
+}

@@ -1,6 +1,8 @@
 //! Reads what compilers other than IREE's wrote, whole and damaged.
 #![cfg(feature = "_index")]
 
+#[cfg(feature = "offload")]
+mod containers;
 mod corpus;
 mod damage;
 #[cfg(feature = "dwarf")]

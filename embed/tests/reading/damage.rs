@@ -12,7 +12,8 @@ use crate::expected::{data, describe};
 /// Calls every accessor, and checks that what it returns lies within the file.
 fn read_everything(executable: &Executable) -> usize {
     let mut read = executable.notes().len();
-    for image in executable.images() {
+    // A library that is damaged may be taken for another ELF file, of which nothing is read in place.
+    for image in executable.images().filter(|image| image.format().as_str().starts_with("iree-")) {
         let range = image.range().unwrap();
         assert!(range.start <= range.end && range.end <= executable.bytes().len() as u64);
         let within = executable.bytes().as_ptr_range();

@@ -29,7 +29,7 @@ fn main() {
             }
         }
     }
-    for path in ["other/dwarf", "other/bpf", "other/wasm", "other/amdgpu"].into_iter().flat_map(files) {
+    for path in ["other/dwarf", "other/bpf", "other/wasm", "other/amdgpu", "other/cuda"].into_iter().flat_map(files) {
         let bytes = std::fs::read(&path).unwrap();
         put(&corpus.join(folder_of(&bytes)), &path.file_name().unwrap().to_string_lossy(), &bytes);
     }
@@ -44,7 +44,7 @@ fn main() {
 fn folder_of(bytes: &[u8]) -> &'static str {
     match bytes {
         [0x7f, b'E', b'L', b'F', ..] | [0, b'a', b's', b'm', ..] => "dwarf",
-        _ => "open",
+        _ => "offload",
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn target(note: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The processor and features behind a triple: `gfx942:xnack+` of `amdgcn-amd-amdhsa--gfx942:xnack+`.
-pub(crate) fn after_triple(target: &[u8]) -> &[u8] {
+fn after_triple(target: &[u8]) -> &[u8] {
     let dashes = target.windows(2).position(|window| window == b"--");
     dashes.map_or(target, |at| &target[at + 2..])
 }

@@ -8,12 +8,9 @@ use object::{Object, ObjectSection, elf};
 use super::super::Result;
 use super::sections::Sections;
 use super::symbols::{self, Symbol};
-use super::{amdgpu, wasm};
+use super::{amdgpu, cubin, wasm};
 use crate::Error;
 use crate::image::Format;
-
-/// NVIDIA's GPUs.
-pub(crate) const EM_CUDA: Machine = Machine(190);
 
 const WELL_FORMED: &str = "a well-formed ELF file";
 
@@ -36,6 +33,7 @@ impl<'a> Binary<'a> {
     pub(crate) fn format(&self) -> Format {
         match self {
             Self::Elf { machine: EM_AMDGPU, .. } => Format::Amdgpu,
+            Self::Elf { machine: cubin::MACHINE, .. } => Format::Cubin,
             Self::Elf { .. } | Self::Wasm(_) => Format::Dwarf,
         }
     }
@@ -45,6 +43,7 @@ impl<'a> Binary<'a> {
         let Self::Elf { file, machine, .. } = self else { return Some(b"wasm32".to_vec()) };
         let name: &[u8] = match *machine {
             EM_AMDGPU => return self.note().and_then(amdgpu::target),
+            cubin::MACHINE => return cubin::target(file),
             EM_X86_64 => b"x86_64",
             elf::EM_386 => b"x86_32",
             EM_AARCH64 => b"arm_64",
@@ -69,10 +68,29 @@ impl<'a> Binary<'a> {
         }
     }
 
+    #[cfg(feature = "offload")]
+    pub(crate) fn has_debug(&self) -> bool {
+        match self {
+            Self::Elf { file, .. } => {
+                [".debug_info", ".debug_line"].iter().any(|name| file.section_by_name(name).is_some())
+            }
+            Self::Wasm(module) => !module.sections().is_empty(),
+        }
+    }
+
     pub(crate) fn sections(&self) -> Result<Sections<'a>> {
         match self {
             Self::Elf { file, bytes, .. } => Sections::of_elf(file, bytes),
             Self::Wasm(module) => Ok(module.sections()),
+        }
+    }
+
+    /// What a cubin has of the text that it was made of.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn ptx(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Elf { file, machine: cubin::MACHINE, .. } => cubin::listing(file),
+            _ => None,
         }
     }
 

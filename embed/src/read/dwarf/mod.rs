@@ -11,6 +11,7 @@
 mod amdgpu;
 mod binary;
 mod companion;
+mod cubin;
 mod lines;
 mod preprocessed;
 mod relocate;
@@ -34,6 +35,8 @@ use self::units::Units;
 use self::work::Work;
 use super::Result;
 use super::index::{Build, Index, IndexBuilder};
+#[cfg(feature = "cuda")]
+use super::ptx;
 use crate::Remark;
 use crate::image::Format;
 
@@ -57,6 +60,12 @@ pub(crate) struct Debug {
 }
 
 impl Debug {
+    /// Whether the file has debug information, or names the file that has it.
+    #[cfg(feature = "offload")]
+    pub(crate) fn is_there(file: &[u8]) -> bool {
+        Binary::parse(file).is_ok_and(|binary| binary.has_debug() || binary.debug_link().is_some())
+    }
+
     /// Takes any well-formed file: of one without DWARF, the exports are all there is.
     pub(crate) fn new(file: &[u8], path: Option<&Path>) -> Result<Self> {
         let binary = Binary::parse(file)?;
@@ -78,6 +87,8 @@ impl Build for Debug {
         if let Err(error) = self.look_through(image, &mut builder) {
             builder.damaged(error);
         }
+        #[cfg(feature = "cuda")]
+        self.add_listing(image, &mut builder);
         builder.finish()
     }
 }
@@ -97,6 +108,17 @@ impl Debug {
                 Err(error)
             }
         }
+    }
+
+    #[cfg(feature = "cuda")]
+    fn add_listing(&self, image: &[u8], builder: &mut IndexBuilder) {
+        let Ok(binary) = Binary::parse(image) else { return };
+        let Some(text) = binary.ptx() else { return };
+        let exports = binary.exports();
+        let names = exports.iter().enumerate().map(|(index, export)| (&*export.name, index)).collect();
+        let base = builder.first_path().or(exports.first().map(|export| export.name.to_vec()));
+        let path = ptx::listing_path(&base.unwrap_or_default(), self.target());
+        ptx::add_listing(builder, &names, text, &path);
     }
 
     /// Looks through the file that the debug information was moved to.
@@ -206,6 +228,10 @@ fn add_exports(
     locations.resize(symbols.len(), None);
     for (symbol, location) in symbols.iter().zip(locations) {
         let location = location.as_ref().map(|(path, line)| (&**path, *line));
+        // The kernel itself is in code for a GPU. Usually nothing says where the function is that launches it.
+        if symbol.is_stub && location.is_none() {
+            continue;
+        }
         let export = builder.export(&symbol.name, location);
         let Some((path, line)) = location else { continue };
         let Some((preprocessed, text)) = texts.preprocessed.get(path).map(|&number| &texts.texts[number])

@@ -12,7 +12,8 @@ use object::{
 };
 
 use super::super::Result;
-use super::binary::{EM_CUDA, machine};
+use super::binary::machine;
+use super::cubin;
 use crate::Error;
 
 /// Where the pretended address of a section is in it.
@@ -69,7 +70,7 @@ fn value(file: &object::File<'_>, relocation: &Relocation) -> Option<(usize, u64
             3 => 4,
             _ => return None,
         },
-        (_, RelocationFlags::Elf { r_type }, _) if machine(file) == Some(EM_CUDA) => match r_type.0 {
+        (_, RelocationFlags::Elf { r_type }, _) if machine(file) == Some(cubin::MACHINE) => match r_type.0 {
             1 => 4,
             2 => 8,
             _ => return None,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use object::elf::{EM_AMDGPU, Machine};
 use object::{Object, ObjectSymbol, SymbolFlags, SymbolKind, elf};
 
-use super::relocate;
+use super::{cubin, relocate};
 
 /// What clang and nvcc put before the name of a kernel for the function on the host that launches it.
 const STUB: &[u8] = b"__device_stub__";
@@ -15,12 +15,15 @@ pub(crate) struct Symbol<'a> {
     pub(crate) name: Cow<'a, [u8]>,
     /// `None` if its code cannot be told from that of others.
     pub(crate) address: Option<u64>,
+    /// Whether it only launches the kernel that it is named after.
+    pub(crate) is_stub: bool,
 }
 
 /// The exports of an ELF file, ascending by name.
 pub(crate) fn of_elf<'a>(file: &object::File<'a>, machine: Machine) -> Vec<Symbol<'a>> {
     let mut symbols = match machine {
         EM_AMDGPU => kernels(file),
+        cubin::MACHINE => cubin::kernels(file),
         _ => functions(file),
     };
     symbols.sort_by(|a, b| a.name.cmp(&b.name));
@@ -47,7 +50,9 @@ fn function<'a>(file: &object::File<'a>, symbol: &object::Symbol<'a, '_>) -> Opt
     let address = relocate::address(file, symbol);
     // The lowest bit of an ARM function says in which of two instruction sets it is.
     let is_arm = file.architecture() == object::Architecture::Arm;
-    Some(Symbol { name: without_stub(name), address: Some(if is_arm { address & !1 } else { address }) })
+    let address = Some(if is_arm { address & !1 } else { address });
+    let kernel = without_stub(name);
+    Some(Symbol { is_stub: *kernel != *name, name: kernel, address })
 }
 
 fn is_hidden(symbol: &object::Symbol<'_, '_>) -> bool {
@@ -72,7 +77,7 @@ fn kernels<'a>(file: &object::File<'a>) -> Vec<Symbol<'a>> {
         let at = functions.partition_point(|(function, _)| *function < name);
         let address =
             functions.get(at).filter(|(function, _)| *function == name).map(|(_, address)| *address);
-        Some(Symbol { name: Cow::Borrowed(name), address })
+        Some(Symbol { name: Cow::Borrowed(name), address, is_stub: false })
     };
     symbols().filter_map(kernel).collect()
 }

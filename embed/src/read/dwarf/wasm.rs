@@ -78,7 +78,7 @@ impl<'a> Module<'a> {
             let index = index.checked_sub(imported).and_then(|index| usize::try_from(index).ok());
             if kind == FUNCTION && !name.is_empty() {
                 let address = index.and_then(|index| addresses.get(index).copied());
-                symbols.push(Symbol { name: Cow::Borrowed(name), address });
+                symbols.push(Symbol { name: Cow::Borrowed(name), address, is_stub: false });
             }
         }
         symbols.sort_by(|a, b| a.name.cmp(&b.name));
