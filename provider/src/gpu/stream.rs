@@ -167,11 +167,11 @@ unsafe fn see(timeline: &mut Timeline, begin: Event, end: Event, launched: i64, 
     // SAFETY: by this function's contract.
     let place = unsafe { timeline.place(begin, launched, seen) }.ok().flatten()?;
     // SAFETY: by this function's contract.
-    let elapsed = unsafe { timeline.device.elapsed_ns(begin, end) }.ok()?;
+    let elapsed = unsafe { timeline.elapsed(begin, end) }.ok()?;
     // SAFETY: by this function's contract.
     let end = unsafe { timeline.place_after((begin, place), end) }.ok()?;
-    let room = seen - launched + timeline.device.rounding_ns(elapsed) + 1_000_000;
-    if elapsed < 0 || !(0..=room + room / 1_000).contains(&(end.position - place.position)) {
+    let room = seen - launched + timeline.rounding(elapsed) + 1_000_000;
+    if elapsed < 0 || !(0..=room + room / 1_000).contains(&end.position.saturating_sub(place.position)) {
         return None;
     }
     if place.segment == timeline.clock.segment() {
@@ -264,8 +264,7 @@ impl Maker<'_> {
         };
         self.begin = (entry.begin, begin);
         // SAFETY: as above.
-        let measured_ns =
-            unsafe { timeline.device.elapsed_ns(entry.begin, entry.end) }.ok().filter(|ns| *ns >= 0)?;
+        let measured_ns = unsafe { timeline.elapsed(entry.begin, entry.end) }.ok().filter(|ns| *ns >= 0)?;
         // SAFETY: as above.
         let end = unsafe { timeline.place_after(self.begin, entry.end) }.ok()?;
         let (start, start_error) = self.clocks.moment(begin)?;

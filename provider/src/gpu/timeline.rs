@@ -23,6 +23,8 @@ const PATIENCE: i64 = 100_000;
 const RESET_MARGIN: i64 = 1_000_000;
 /// How many anchors lie in what a knot of the clock is made of.
 const HOPS: i64 = 8;
+/// No time is longer: some months.
+const LONGEST: i64 = 1 << 53;
 /// Below this, differences of events are exact.
 const EXACT: i64 = 16_000_000;
 
@@ -224,9 +226,9 @@ impl Timeline {
             None => (0, false),
             Some(&(last_position, last)) => {
                 // SAFETY: both events are this device's, alive and done.
-                let elapsed = unsafe { self.device.elapsed_ns(last.event, event) }?;
+                let elapsed = unsafe { self.elapsed(last.event, event) }?;
                 let (least, most) = (asked - last.seen, seen - last.asked);
-                let margin = RESET_MARGIN + most / 1_000 + self.device.rounding_ns(elapsed);
+                let margin = RESET_MARGIN + most / 1_000 + self.rounding(elapsed);
                 if (least - margin..=most + margin).contains(&elapsed) {
                     (last_position + elapsed, true)
                 } else {
@@ -235,7 +237,7 @@ impl Timeline {
                 }
             }
         };
-        self.clock.slack_ns = self.tick + HOPS * self.device.rounding_ns(BURST_EVERY);
+        self.clock.slack_ns = self.tick + HOPS * self.rounding(BURST_EVERY);
         self.clock.bound(position, asked, seen);
         if counted {
             return Ok(Some(position));
@@ -253,19 +255,32 @@ impl Timeline {
         self.anchors.push(position, anchor, |old| spare.push(old.event));
     }
 
+    /// The nanoseconds from one event to a later one: what the driver says, if it can be a time at all.
+    ///
+    /// # Safety
+    /// As for [`Device::elapsed_ns`].
+    pub(super) unsafe fn elapsed(&self, earlier: Event, later: Event) -> Result<i64, Error> {
+        // SAFETY: by this function's contract.
+        unsafe { self.device.elapsed_ns(earlier, later) }.map(|ns| ns.clamp(-LONGEST, LONGEST))
+    }
+
+    pub(super) fn rounding(&self, elapsed: i64) -> i64 {
+        self.device.rounding_ns(elapsed).clamp(0, LONGEST)
+    }
+
     /// The nanoseconds from one event to another, whichever came first.
     ///
     /// # Safety
     /// Both events are this device's, alive and done.
     pub(super) unsafe fn between(&self, from: Event, to: Event) -> Result<i64, Error> {
         // SAFETY: by this function's contract.
-        let forward = unsafe { self.device.elapsed_ns(from, to) }?;
+        let forward = unsafe { self.elapsed(from, to) }?;
         if forward > 0 {
             return Ok(forward);
         }
         // Some drivers say 0 for what is negative.
         // SAFETY: by this function's contract.
-        let backward = unsafe { self.device.elapsed_ns(to, from) }?;
+        let backward = unsafe { self.elapsed(to, from) }?;
         Ok(if backward > 0 { -backward } else { forward })
     }
 
@@ -321,8 +336,8 @@ impl Timeline {
     }
 
     fn away_from(&self, from: Place, away: i64) -> Place {
-        let rounding = from.rounding + self.device.rounding_ns(away);
-        Place { position: from.position + away, rounding: rounding.max(self.tick), ..from }
+        let rounding = from.rounding.saturating_add(self.rounding(away));
+        Place { position: from.position.saturating_add(away), rounding: rounding.max(self.tick), ..from }
     }
 
     /// Where `to` is, given where `from` of the same stream is: exactly, if they are near.

@@ -101,6 +101,8 @@ pub struct Faults {
     pub never_once_in: u64,
     /// One event in so many takes 50 ms longer to be seen. 0 for none.
     pub late_once_in: u64,
+    /// One time in so many between events is anything, even no number. 0 for none.
+    pub lies_once_in: u64,
     /// So many queries of an event say that it is not ready after it is.
     pub slow_queries: u64,
     /// One time in so many that the host looks at its clock, its thread is interrupted, for anything up to 3 s.

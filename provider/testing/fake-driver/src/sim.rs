@@ -313,6 +313,10 @@ impl Sim {
             self.misuse.wrong_device += 1;
             return Err(code::INVALID_HANDLE);
         }
+        if self.faults.lies_once_in != 0 && self.random.once_in(self.faults.lies_once_in) {
+            let any = f32::from_bits(self.random.number() as u32);
+            return Ok([any, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0][self.random.below(5) as usize]);
+        }
         let ns = to.stamp - from.stamp;
         Ok(match self.settings.rounding {
             Rounding::Cuda => (ns as f64 / 1e6) as f32,
