@@ -3,11 +3,13 @@
 use std::fmt::Arguments;
 use std::io::Write;
 
-/// Says a sentence. A standard error that is closed is no reason to stop the program.
+/// Says a sentence, in one piece whoever else writes. A standard error that is closed is no reason to stop
+/// the program.
 #[allow(dead_code, reason = "builds without a provider have nothing to say")]
 #[cold]
 pub(crate) fn sentence(sentence: Arguments<'_>) {
-    let _ = std::io::stderr().write_fmt(format_args!("zonecast: {sentence}\n"));
+    let line = format!("zonecast: {sentence}\n");
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 /// Says a sentence.

@@ -1,5 +1,6 @@
 //! The collector against a device that is truly asynchronous and has a clock of its own: OpenCL, which
-//! Debian's package pocl-opencl-icd brings to any processor. Skipped, and said, where there is none.
+//! Debian's package pocl-opencl-icd brings to any processor. Skipped, which is counted, where there is none;
+//! a failure with `ZONECAST_GPU_NEEDS=opencl`.
 
 #![cfg(target_os = "linux")]
 
@@ -13,10 +14,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use libloading::Library;
+use libtest_mimic::Arguments;
 use zonecast::gpu::{Collector, Device, Error, Event, Gpu, Status, Stream};
 use zonecast::{LaneKind, Time, location};
 
-use gpu_sim::keeper;
+use gpu_sim::{keeper, trial};
 
 type Handle = *mut c_void;
 
@@ -265,12 +267,14 @@ fn both_clocks() -> (i64, i64) {
     (0..10).map(|_| reading()).min().unwrap().1
 }
 
-#[test]
+fn main() {
+    let lacks = OpenCl::pocl().is_none().then(|| "no PoCL (Debian: pocl-opencl-icd)".to_owned());
+    let trials = vec![trial("opencl", lacks, zones_of_a_truly_asynchronous_device)];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
 fn zones_of_a_truly_asynchronous_device() {
-    let Some(cl) = OpenCl::pocl() else {
-        println!("skipped: there is no PoCL here (Debian: pocl-opencl-icd)");
-        return;
-    };
+    let cl = OpenCl::pocl().unwrap();
     let keeper = keeper();
     let device = Queues(Arc::new(Shared {
         cl,

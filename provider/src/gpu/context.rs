@@ -3,8 +3,8 @@
 use core::cell::{Cell, UnsafeCell};
 use core::fmt;
 use core::ptr::{self, NonNull};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::dispatch::Site;
 use crate::{Interned, Location};
@@ -147,6 +147,35 @@ impl Context {
             is_processor_count: false,
             rest: None,
         }
+    }
+
+    /// What was made, or else the context that records nothing, and a sentence on standard error that
+    /// says why: the first time, for each reason. For programs that go on without a device.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "cuda")]
+    /// # fn with(stream: &cudarc::driver::CudaStream) {
+    /// use zonecast::gpu::{Context, Gpu, cuda::Cuda};
+    ///
+    /// // SAFETY: the stream is alive, and outlives the context.
+    /// let made = unsafe { Cuda::of_stream(stream.into()) }
+    ///     .and_then(Gpu::new)
+    ///     .map(|gpu| unsafe { gpu.context(stream.into(), "compute") });
+    /// let context = Context::or_off(made);
+    /// # drop(context);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn or_off(made: Result<Self, Error>) -> Self {
+        static SAID: Mutex<Vec<Error>> = Mutex::new(Vec::new());
+        made.unwrap_or_else(|error| {
+            let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+            if crate::select::is_recording() && !said.contains(&error) {
+                crate::say::sentence(format_args!("there are no GPU zones: {error}"));
+                said.push(error);
+            }
+            Self::off()
+        })
     }
 
     pub(super) fn new(gpu: Gpu, shared: Arc<Shared>) -> Self {

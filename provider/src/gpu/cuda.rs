@@ -22,7 +22,7 @@ use cudarc::driver::{CudaStream, sys};
 
 use crate::LaneKind;
 
-use super::driver::{Driver, NO_DEVICE, Names, forward, function};
+use super::driver::{Driver, NO_DEVICE, Names, device_name, forward, function, names_of};
 use super::{Device, Error, ErrorKind, Event, Stream};
 
 const STUB_LIBRARY: u32 = 34;
@@ -50,6 +50,7 @@ struct Functions {
     ctx_pop: unsafe extern "C" fn(*mut *mut c_void) -> u32,
     stream_get_ctx: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32,
     device_get_name: unsafe extern "C" fn(*mut c_char, c_int, c_int) -> u32,
+    device_count: c_int,
 }
 
 fn library(symbol: &'static str) -> Option<*const c_void> {
@@ -89,9 +90,9 @@ fn load() -> Result<Functions, Error> {
         let init: unsafe extern "C" fn(c_uint) -> u32 = function(&library, "cuInit")?;
         let count: unsafe extern "C" fn(*mut c_int) -> u32 = function(&library, "cuDeviceGetCount")?;
         started("cuInit", init(0))?;
-        let mut devices = 0;
-        started("cuDeviceGetCount", count(&mut devices))?;
-        if devices == 0 {
+        let mut device_count = 0;
+        started("cuDeviceGetCount", count(&mut device_count))?;
+        if device_count == 0 {
             return Err(ErrorKind::NoDevice { call: "cuDeviceGetCount" }.into());
         }
         Ok(Functions {
@@ -102,6 +103,7 @@ fn load() -> Result<Functions, Error> {
             ctx_pop: function(&library, "cuCtxPopCurrent_v2")?,
             stream_get_ctx: function(&library, "cuStreamGetCtx")?,
             device_get_name: function(&library, "cuDeviceGetName")?,
+            device_count,
         })
     }
 }
@@ -121,6 +123,19 @@ fn started(call: &'static str, code: u32) -> Result<(), Error> {
 /// Why not, in a sentence that says what to do.
 pub fn check() -> Result<(), Error> {
     functions().map(drop)
+}
+
+/// The names of CUDA's devices.
+///
+/// # Errors
+/// As for [`check`].
+pub fn devices() -> Result<Vec<String>, Error> {
+    let functions = functions()?;
+    Ok(names_of(functions.device_count, functions.device_get_name))
+}
+
+pub(super) fn lacks() -> Vec<&'static str> {
+    functions().map_or_else(|_| Vec::new(), |functions| functions.driver.lacks())
 }
 
 /// A device of CUDA's, in one of its contexts.
@@ -189,18 +204,13 @@ impl Cuda {
 
 impl Device for Cuda {
     fn name(&self) -> String {
-        let mut name = [0; 128];
-        let named = self.current_while(|| {
+        let name = self.current_while(|| {
             let mut device = 0;
             // SAFETY: it writes one number.
             self.driver.check("cuCtxGetDevice", unsafe { (self.functions.ctx_get_device)(&mut device) })?;
-            // SAFETY: it writes at most as many bytes as it is told.
-            let code = unsafe { (self.functions.device_get_name)(name.as_mut_ptr(), 127, device) };
-            self.driver.check("cuDeviceGetName", code)
+            Ok(device_name(device, self.functions.device_get_name))
         });
-        // SAFETY: the last byte is 0, since there was room for one less.
-        let name = unsafe { CStr::from_ptr(name.as_ptr()) };
-        named.map_or_else(|_| "a CUDA device".into(), |()| name.to_string_lossy().into_owned())
+        name.ok().flatten().unwrap_or_else(|| "a CUDA device".into())
     }
 
     fn kind(&self) -> LaneKind {

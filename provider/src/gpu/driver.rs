@@ -5,7 +5,7 @@
 //! adds is one more number. Those that are needed are looked up at once, so a driver that lacks one is an
 //! error at the start; others may be absent.
 
-use core::ffi::{c_int, c_uint, c_void};
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use super::{Error, ErrorKind, Event, Graph, GraphExec, Node, Status, Stream};
 
@@ -98,6 +98,13 @@ impl Driver {
                 set_event_node: function(lookup, names.set_event_node).ok(),
             })
         }
+    }
+
+    /// Optional functions that are not there.
+    pub(super) fn lacks(&self) -> Vec<&'static str> {
+        let add = self.add_event_node.is_none().then_some(self.names.add_event_node);
+        let set = self.set_event_node.is_none().then_some(self.names.set_event_node);
+        add.into_iter().chain(set).collect()
     }
 
     /// What a call returned, as a result.
@@ -229,6 +236,29 @@ impl Driver {
         // SAFETY: by this function's contract.
         self.check(symbol, unsafe { set(graph.0, node.0, event.0) })
     }
+}
+
+/// The names of devices, by a driver's function that writes one.
+pub(super) fn names_of(
+    count: c_int,
+    get_name: unsafe extern "C" fn(*mut c_char, c_int, c_int) -> u32,
+) -> Vec<String> {
+    (0..count)
+        .map(|device| device_name(device, get_name).unwrap_or_else(|| "a device without a name".into()))
+        .collect()
+}
+
+/// The name of a device.
+pub(super) fn device_name(
+    device: c_int,
+    get_name: unsafe extern "C" fn(*mut c_char, c_int, c_int) -> u32,
+) -> Option<String> {
+    let mut name = [0; 128];
+    // SAFETY: it writes at most as many bytes as it is told.
+    let code = unsafe { get_name(name.as_mut_ptr(), 127, device) };
+    // SAFETY: the last byte is 0, since there was room for one less.
+    let name = unsafe { CStr::from_ptr(name.as_ptr()) };
+    (code == 0).then(|| name.to_string_lossy().into_owned())
 }
 
 /// Hands a backend's calls on to its driver, where they need no precaution.

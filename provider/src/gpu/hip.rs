@@ -11,7 +11,7 @@ use libloading::Library;
 
 use crate::LaneKind;
 
-use super::driver::{Driver, NO_DEVICE, Names, forward, function};
+use super::driver::{Driver, NO_DEVICE, Names, device_name, forward, function, names_of};
 use super::{Device, Error, ErrorKind, Event, Stream};
 
 const INVALID_DEVICE: u32 = 101;
@@ -115,6 +115,19 @@ pub fn check() -> Result<(), Error> {
     functions().map(drop)
 }
 
+/// The names of HIP's devices.
+///
+/// # Errors
+/// As for [`check`].
+pub fn devices() -> Result<Vec<String>, Error> {
+    let functions = functions()?;
+    Ok(names_of(functions.device_count, functions.device_get_name))
+}
+
+pub(super) fn lacks() -> Vec<&'static str> {
+    functions().map_or_else(|_| Vec::new(), |functions| functions.driver.lacks())
+}
+
 /// A device of HIP's.
 pub struct Hip {
     driver: &'static Driver,
@@ -186,12 +199,7 @@ impl Hip {
 
 impl Device for Hip {
     fn name(&self) -> String {
-        let mut name = [0; 128];
-        // SAFETY: it writes at most as many bytes as it is told.
-        let code = unsafe { (self.functions.device_get_name)(name.as_mut_ptr(), 127, self.device) };
-        // SAFETY: the last byte is 0, since there was room for one less.
-        let name = unsafe { CStr::from_ptr(name.as_ptr()) };
-        if code == 0 { name.to_string_lossy().into_owned() } else { "a HIP device".into() }
+        device_name(self.device, self.functions.device_get_name).unwrap_or_else(|| "a HIP device".into())
     }
 
     fn kind(&self) -> LaneKind {

@@ -6,6 +6,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
+use libtest_mimic::Trial;
 use zonecast::gpu::{Device, Error, Event, Graph, GraphExec, HostClock, Node, Status, Stream};
 use zonecast::{LaneId, LaneInfo, LaneZone, Provider, Time};
 use zonecast_fake_driver::{Settings, Sim, code};
@@ -199,4 +200,23 @@ pub(crate) fn keeper() -> MutexGuard<'static, &'static Keeper> {
 /// A number from the environment, for long runs.
 pub(crate) fn from_env(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}
+
+/// A test of something that a machine may lack, and what it lacks: then the test is ignored, which is
+/// counted and said, unless `ZONECAST_GPU_NEEDS` names it.
+pub(crate) fn trial(name: &'static str, lacks: Option<String>, test: fn()) -> Trial {
+    let needs = std::env::var("ZONECAST_GPU_NEEDS").unwrap_or_default();
+    let is_needed = needs.split(',').any(|needed| needed == name);
+    if let Some(lacks) = &lacks {
+        println!("{name}: skipped: {lacks}");
+    }
+    let is_ignored = lacks.is_some() && !is_needed;
+    let run = move || {
+        if let Some(lacks) = lacks {
+            return Err(lacks.into());
+        }
+        test();
+        Ok(())
+    };
+    Trial::test(name, run).with_ignored_flag(is_ignored)
 }

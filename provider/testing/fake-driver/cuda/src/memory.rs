@@ -9,6 +9,10 @@ driver_calls! {
         |sim| sim.call("alloc").and_then(|()| sim.memory.allocate(size))
     }
     fn cuMemFree_v2(address: u64) { |sim| sim.memory.free(address) }
+    fn cuMemAllocAsync(size: usize, _stream: u64) -> u64 {
+        |sim| sim.call("alloc").and_then(|()| sim.memory.allocate(size))
+    }
+    fn cuMemFreeAsync(address: u64, _stream: u64) { |sim| sim.memory.free(address) }
 
     fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, size: usize) {
         // SAFETY: by CUDA's contract.
