@@ -1,122 +1,23 @@
 //! CUDA's and HIP's backends, on fake drivers that are loaded like the real ones.
 //!
-//! Each case runs in a process of its own, since a process loads a driver once. The fake drivers are
-//! dev-dependencies, so they are built; nothing of them is linked.
+//! Each case runs in a process of its own, since a process loads a driver once.
 
 #![cfg(target_os = "linux")]
 
+mod gpu_fake;
 mod gpu_sim;
 
-use std::ffi::c_void;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cudarc::driver::CudaContext;
-use libloading::Library;
 use zonecast::gpu::cuda::{self, Cuda};
 use zonecast::gpu::hip::{self, Hip};
 use zonecast::gpu::{Collector, Context, Error, ErrorKind, Gpu, Outcome, Stream};
 use zonecast::location;
 
+use gpu_fake::{CURRENT, EVENTS, Fake, INIT, STREAMS};
 use gpu_sim::keeper;
-
-/// A fake driver, loaded: whoever asks for the real one's name gets it from here on.
-struct Fake {
-    library: Library,
-    create_stream: &'static str,
-}
-
-impl Fake {
-    fn cuda() -> Self {
-        Self::load("libzonecast_fake_cuda.so", "cuStreamCreate")
-    }
-
-    fn hip() -> Self {
-        Self::load("libzonecast_fake_hip.so", "hipStreamCreateWithFlags")
-    }
-
-    fn load(file: &str, create_stream: &'static str) -> Self {
-        Self::load_from(&built(file), create_stream)
-    }
-
-    /// CUDA's driver without one of its functions: a copy where it has another name.
-    fn cuda_without(symbol: &str, folder: &Path) -> Self {
-        let mut bytes = std::fs::read(built("libzonecast_fake_cuda.so")).unwrap();
-        let name = [symbol.as_bytes(), &[0]].concat();
-        let places: Vec<_> =
-            (0..bytes.len() - name.len()).filter(|at| bytes[*at..].starts_with(&name)).collect();
-        assert!(!places.is_empty());
-        places.into_iter().for_each(|at| bytes[at] = b'_');
-        let copy = folder.join("libcuda.so");
-        std::fs::write(&copy, bytes).unwrap();
-        Self::load_from(&copy, "cuStreamCreate")
-    }
-
-    fn load_from(path: &Path, create_stream: &'static str) -> Self {
-        // SAFETY: it is our own, and has no initialisers.
-        let library = unsafe { Library::new(path) }.unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        Self { library, create_stream }
-    }
-
-    fn number(&self, which: u32) -> u64 {
-        // SAFETY: the function has this type.
-        unsafe { self.library.get::<extern "C" fn(u32) -> u64>("fake_number").unwrap()(which) }
-    }
-
-    fn fail(&self, kind: u32, code: u32) {
-        // SAFETY: the function has this type.
-        unsafe { self.library.get::<extern "C" fn(u32, u64, u32)>("fake_fail").unwrap()(kind, 0, code) }
-    }
-
-    fn call(&self, name: &str) {
-        // SAFETY: the functions called have this type.
-        unsafe { self.library.get::<extern "C" fn()>(name).unwrap()() }
-    }
-
-    fn capture(&self, stream: Stream, on: bool) {
-        // SAFETY: the function has this type.
-        unsafe {
-            self.library.get::<extern "C" fn(*mut c_void, u32)>("fake_capture").unwrap()(
-                stream.0,
-                u32::from(on),
-            );
-        }
-    }
-
-    fn launch(&self, stream: Stream, ns: i64) {
-        // SAFETY: the function has this type.
-        unsafe {
-            self.library.get::<extern "C" fn(*mut c_void, i64) -> u32>("fake_launch").unwrap()(stream.0, ns)
-        };
-    }
-
-    fn stream(&self) -> Stream {
-        let mut stream = std::ptr::null_mut();
-        // SAFETY: the functions have this type.
-        unsafe {
-            let create = self.library.get::<extern "C" fn(*mut *mut c_void, u32) -> u32>(self.create_stream);
-            assert_eq!(create.unwrap()(&mut stream, 0), 0);
-        }
-        Stream(stream)
-    }
-
-    fn set_device(&self, device: i32) {
-        // SAFETY: the function has this type.
-        unsafe { self.library.get::<extern "C" fn(i32) -> u32>("hipSetDevice").unwrap()(device) };
-    }
-
-    /// Makes the one context of CUDA's current.
-    fn push(&self) {
-        // SAFETY: the function has this type.
-        unsafe { self.library.get::<extern "C" fn(u64) -> u32>("cuCtxPushCurrent_v2").unwrap()(0xc0c0) };
-    }
-}
-
-/// A library that was built beside this test.
-fn built(file: &str) -> PathBuf {
-    std::env::current_exe().unwrap().with_file_name(file)
-}
 
 /// Runs one of the cases below. Returns what it said on standard error.
 fn case(name: &str) -> String {
@@ -255,20 +156,14 @@ mod cases {
         assert!(context.clock_error().is_some_and(|error| error > 0));
     }
 
-    fn no_misuse(fake: &Fake) {
-        let misuse = [2, 3, 4, 5, 7, 8].map(|which| fake.number(which));
-        let of = "waits, dead handles, broken captures, early times, other devices, without a context";
-        assert_eq!(misuse, [0; 6], "{of}");
-    }
-
     /// All that was made is given back.
     fn nothing_left(fake: &Fake, streams: u64) {
         let started = Instant::now();
-        while fake.number(0) > 0 && started.elapsed() < Duration::from_secs(5) {
+        while fake.number(EVENTS) > 0 && started.elapsed() < Duration::from_secs(5) {
             Collector::running().flush(Duration::from_millis(1));
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert_eq!((fake.number(0), fake.number(1)), (0, streams), "events and streams left");
+        assert_eq!((fake.number(EVENTS), fake.number(STREAMS)), (0, streams), "events and streams left");
     }
 
     #[test]
@@ -278,13 +173,13 @@ mod cases {
         drop(keeper());
         fake.push();
         let stream = fake.stream();
-        let before = fake.number(6);
+        let before = fake.number(CURRENT);
         // SAFETY: the stream is alive throughout.
         let context = unsafe { Gpu::new(Cuda::of_stream(stream).unwrap()).unwrap().context(stream, "s") };
         zones(&fake, &context, stream);
-        assert_eq!(fake.number(6), before, "the program's context is still current");
+        assert_eq!(fake.number(CURRENT), before, "the program's context is still current");
         drop(context);
-        no_misuse(&fake);
+        fake.assert_no_misuse();
         nothing_left(&fake, 1);
         Cuda::current().unwrap();
     }
@@ -303,9 +198,9 @@ mod cases {
         // SAFETY: the stream is alive throughout.
         let context = unsafe { Gpu::new(Hip::device(1).unwrap()).unwrap().context(stream, "s") };
         zones(&fake, &context, stream);
-        assert_eq!(fake.number(6), 0, "device 0 is still current");
+        assert_eq!(fake.number(CURRENT), 0, "device 0 is still current");
         drop(context);
-        no_misuse(&fake);
+        fake.assert_no_misuse();
         nothing_left(&fake, 1);
         assert!(Hip::device(2).is_err());
         // Graphs are newer than this runtime.
@@ -347,7 +242,7 @@ mod cases {
     #[ignore = "a case of a test above"]
     fn stub() {
         let fake = Fake::cuda();
-        fake.fail(5, 34);
+        fake.fail(INIT, 34);
         assert_eq!(without_a_device(), ErrorKind::Stub { call: "cuInit" });
     }
 
@@ -355,8 +250,8 @@ mod cases {
     #[ignore = "a case of a test above"]
     fn no_device() {
         let (cuda, hip) = (Fake::cuda(), Fake::hip());
-        cuda.fail(5, 100);
-        hip.fail(5, 101);
+        cuda.fail(INIT, 100);
+        hip.fail(INIT, 101);
         assert_eq!(without_a_device(), ErrorKind::NoDevice { call: "cuInit" });
         assert_eq!(kind(hip::check()), ErrorKind::NoDevice { call: "hipInit" });
         let found: Vec<String> = zonecast::gpu::diagnose().iter().map(ToString::to_string).collect();
@@ -386,9 +281,7 @@ mod cases {
         let fake = Fake::cuda();
         drop(keeper());
         fake.push();
-        let stream = fake.stream();
-        // SAFETY: the stream is alive throughout.
-        let context = unsafe { Gpu::new(Cuda::of_stream(stream).unwrap()).unwrap().context(stream, "s") };
+        let (context, stream) = fake.context("s");
         fake.launch(stream, 3_600_000_000_000);
         for _ in 0..1_000 {
             drop(context.zone(location!("waits")));
@@ -451,9 +344,7 @@ mod cases {
         let fake = Fake::cuda();
         let keeper = keeper();
         fake.push();
-        let stream = fake.stream();
-        // SAFETY: the stream is alive throughout.
-        let context = unsafe { Gpu::new(Cuda::of_stream(stream).unwrap()).unwrap().context(stream, "s") };
+        let (context, _) = fake.context("s");
         let work = std::panic::AssertUnwindSafe(|| {
             let _outer = context.zone(location!("outer"));
             let _inner = context.zone(location!("inner"));
@@ -480,14 +371,14 @@ mod cases {
         let expected =
             [(0, "outer"), (1, "inner"), (2, "innermost"), (0, "outer"), (1, "forgotten"), (0, "last")];
         assert_eq!(titles, expected.map(|(depth, title)| (depth, title.to_owned())));
-        no_misuse(&fake);
+        fake.assert_no_misuse();
         nothing_left(&fake, 1);
     }
 
     #[test]
     #[ignore = "a case of a test above"]
     fn cudarc_stream() {
-        let fake = Fake::cuda();
+        let _fake = Fake::cuda();
         let keeper = keeper();
         let device = CudaContext::new(0).unwrap();
         let stream = device.new_stream().unwrap();
@@ -503,7 +394,6 @@ mod cases {
         assert_eq!(Collector::running().flush(Duration::from_secs(60)), 0);
         assert_eq!(keeper.take()[0].title, "copy");
         drop((context, gpu));
-        assert_eq!([3, 4, 5, 7, 8].map(|which| fake.number(which)), [0; 5]);
         let said = zonecast::gpu::diagnose()[0].to_string();
         assert_eq!(said, "CUDA: zones can be recorded on Fake CUDA GPU, Fake CUDA GPU");
     }
@@ -514,11 +404,9 @@ mod cases {
         let fake = Fake::cuda();
         drop(keeper());
         fake.push();
-        let stream = fake.stream();
-        // SAFETY: the stream is alive throughout.
-        let context = unsafe { Gpu::new(Cuda::of_stream(stream).unwrap()).unwrap().context(stream, "s") };
+        let (context, _) = fake.context("s");
         drop(context.zone(location!("before")));
-        fake.call("fake_destroy");
+        fake.destroy();
         std::thread::sleep(Duration::from_millis(100));
         for _ in 0..10 {
             drop(context.zone(location!("after")));

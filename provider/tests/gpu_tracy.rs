@@ -3,47 +3,18 @@
 
 #![cfg(target_os = "linux")]
 
+mod gpu_fake;
 mod support;
 
-use std::ffi::c_void;
 use std::time::Duration;
 
-use libloading::Library;
+use gpu_fake::{CREATE_EVENT, Fake};
 use support::{expected, open, sha256};
-use zonecast::gpu::cuda::Cuda;
-use zonecast::gpu::{Collector, Context, Gpu, Stream};
+use zonecast::embed::{Executable, Image};
+use zonecast::gpu::{Collector, Context, GraphExec, GraphZones, Stream};
 use zonecast::{Lane, LaneZone, Time, dispatch, location, sources};
 use zonecast_fake_driver::Random;
 use zonecast_tracy_wire::{Capture, GpuSort, child};
-
-struct Fake(Library);
-
-impl Fake {
-    fn load() -> Self {
-        let path = std::env::current_exe().unwrap().with_file_name("libzonecast_fake_cuda.so");
-        // SAFETY: it is our own, and has no initialisers.
-        let fake = Self(unsafe { Library::new(path) }.unwrap());
-        // SAFETY: the function has this type.
-        unsafe { fake.0.get::<extern "C" fn(u64) -> u32>("cuCtxPushCurrent_v2").unwrap()(0xc0c0) };
-        fake
-    }
-
-    fn context(&self, name: &str) -> (Context, Stream) {
-        let mut stream = std::ptr::null_mut();
-        // SAFETY: the function has this type; the stream is never destroyed.
-        unsafe {
-            let create = self.0.get::<extern "C" fn(*mut *mut c_void, u32) -> u32>("cuStreamCreate").unwrap();
-            assert_eq!(create(&mut stream, 0), 0);
-            let gpu = Gpu::new(Cuda::of_stream(Stream(stream)).unwrap()).unwrap();
-            (gpu.context(Stream(stream), name), Stream(stream))
-        }
-    }
-
-    fn launch(&self, stream: Stream, ns: i64) {
-        // SAFETY: the function has this type.
-        unsafe { self.0.get::<extern "C" fn(*mut c_void, i64) -> u32>("fake_launch").unwrap()(stream.0, ns) };
-    }
-}
 
 /// An on-demand client records nothing before somebody watches.
 fn wait_for_server() {
@@ -64,26 +35,47 @@ fn assert_times(capture: &Capture) {
     assert_eq!(capture.violations(), []);
 }
 
+/// The PTX that a module for CUDA holds, as a driver gets it.
+fn ptx(executable: &Executable) -> String {
+    let bytes = executable.image(0).unwrap().bytes().unwrap();
+    let start = bytes.windows(9).position(|at| at == b".version ").unwrap();
+    let text = bytes[start..].split(|byte| *byte == 0).next().unwrap();
+    String::from_utf8(text.to_vec()).unwrap()
+}
+
+/// A model compiled for CUDA, run by its own PTX's kernels.
 #[test]
 fn each_kernel_has_its_own_text_on_the_gpu() {
+    const MODULE: &str = "mlp.cuda-sm80.g3";
     let capture = child::capture(|| {
         let _session = zonecast::start();
         wait_for_server();
-        let fake = Fake::load();
-        let module = sources::register(open("mlp.cpu.g3"));
-        let sites = dispatch::sites(&module);
+        let fake = Fake::cuda();
+        fake.push();
+        let executable = open(MODULE);
+        let module = fake.module(&ptx(&executable));
+        let names = |image: Image<'_>| -> Vec<String> {
+            image.exports().map(|export| String::from_utf8(export.name().to_vec()).unwrap()).collect()
+        };
+        let kernels: Vec<_> =
+            names(executable.image(0).unwrap()).iter().map(|name| fake.kernel(module, name)).collect();
+        let registered = sources::register(executable);
+        let sites = dispatch::sites(&registered);
         let (context, stream) = fake.context("stream 0");
+        let mut params = [std::ptr::null_mut(); 4];
         for _ in 0..50 {
             let _step = context.zone(location!("step"));
-            for site in sites.iter() {
+            for (site, kernel) in sites.iter().zip(&kernels) {
+                assert!(fake.parameters(*kernel) >= 3);
                 let _zone = context.dispatch(site);
-                fake.launch(stream, 200_000);
+                fake.launch_kernel(*kernel, 128, stream, &mut params);
             }
         }
-        std::thread::sleep(Duration::from_millis(30));
-        assert_eq!(Collector::running().flush(Duration::from_secs(5)), 0);
+        assert_eq!(Collector::running().flush(Duration::from_secs(60)), 0);
+        drop(context);
+        fake.assert_no_misuse();
     });
-    for (kernel, (file, line, hash)) in expected("mlp.cpu.g3", "0.source") {
+    for (kernel, (file, line, hash)) in expected(MODULE, "0.source") {
         let zones: Vec<_> = capture.gpu_zones().named(&kernel).in_file(&file).collect();
         assert_eq!(zones.len(), 50, "{kernel}");
         assert!(zones.iter().all(|zone| zone.line() == line && zone.parent().unwrap().name() == "step"));
@@ -133,33 +125,119 @@ fn lanes_are_contexts_and_share_the_last_ids() {
     assert_eq!(capture.violations(), []);
 }
 
+/// Random programs on fake devices: streams, nesting, graphs, late events, drivers without memory.
+struct Programs {
+    fake: Fake,
+    contexts: Vec<(Context, Stream)>,
+    graphs: Vec<(GraphZones, GraphExec)>,
+    /// Zones of contexts that are closed.
+    recorded: u64,
+}
+
+impl Programs {
+    fn new() -> Self {
+        let fake = Fake::cuda();
+        fake.push();
+        Self { fake, contexts: Vec::new(), graphs: Vec::new(), recorded: 0 }
+    }
+
+    fn run(&mut self, seed: u64) {
+        let mut random = Random::new(seed);
+        self.contexts = vec![self.fake.context("a"), self.fake.context("b")];
+        self.graphs = self.contexts.iter().map(|(context, _)| graph(&self.fake, context)).collect();
+        self.fake.be_late([0, 0, 9][random.below(3) as usize]);
+        self.fake.fail(CREATE_EVENT, [0, 0, 0, 2][random.below(4) as usize]);
+        for _ in 0..60 {
+            self.step(&mut random);
+        }
+        self.fake.fail(CREATE_EVENT, 0);
+        assert_eq!(Collector::running().flush(Duration::from_secs(60)), 0);
+        for ((context, _), (zones, _)) in self.contexts.drain(..).zip(self.graphs.drain(..)) {
+            let outcome = context.outcome();
+            assert_eq!(outcome.in_flight, 0);
+            self.recorded += outcome.recorded;
+            // SAFETY: the graph is not launched again.
+            unsafe { zones.destroy(&context) };
+        }
+    }
+
+    fn step(&self, random: &mut Random) {
+        let which = random.below(2) as usize;
+        let (context, stream) = &self.contexts[which];
+        let numbers: Vec<_> = (0..random.below(4)).map(|_| context.begin(location!("random"))).collect();
+        if random.once_in(5) {
+            let (zones, graph) = &self.graphs[which];
+            // SAFETY: the graph is the context's, and launched on its stream.
+            unsafe {
+                zones.launch(context, *graph, location!("graph"), || self.fake.launch_graph(*graph, *stream));
+            }
+        }
+        self.fake.capture(*stream, numbers.is_empty() && random.once_in(8));
+        drop(context.zone(location!("leaf")));
+        self.fake.capture(*stream, false);
+        self.fake.launch(*stream, random.below(20_000) as i64);
+        numbers.iter().rev().for_each(|number| context.end(*number));
+    }
+}
+
+/// A graph with two zones inside, one in the other.
+fn graph(fake: &Fake, context: &Context) -> (GraphZones, GraphExec) {
+    let (graph, mut zones) = (fake.graph(), GraphZones::new());
+    // SAFETY: the graph is the context's device's.
+    unsafe {
+        zones.begin(context, graph, &[], location!("graph outer")).unwrap();
+        zones.begin(context, graph, &[], location!("graph inner")).unwrap();
+        zones.end(context, graph, &[]).unwrap();
+        zones.end(context, graph, &[]).unwrap();
+    }
+    (zones, fake.instantiate(graph))
+}
+
 /// `ZONECAST_GPU_RUNS=1000` runs many.
 #[test]
 fn random_programs_through_a_real_client() {
     let capture = child::capture(|| {
         let _session = zonecast::start();
         wait_for_server();
-        let fake = Fake::load();
         let runs = std::env::var("ZONECAST_GPU_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(20);
-        let mut begun = 0;
-        for run in 0..runs {
-            let mut random = Random::new(run);
-            let contexts = [fake.context("a"), fake.context("b")];
-            for _ in 0..60 {
-                let (context, stream) = &contexts[random.below(2) as usize];
-                let depth = 1 + random.below(4);
-                let place = location!("random");
-                let numbers: Vec<_> = (0..depth).map(|_| context.begin(place)).collect();
-                fake.launch(*stream, random.below(20_000) as i64);
-                numbers.iter().rev().for_each(|number| context.end(*number));
-                begun += depth;
-            }
-        }
-        std::thread::sleep(Duration::from_millis(50));
-        assert_eq!(Collector::running().flush(Duration::from_secs(10)), 0);
-        zonecast::message!("begun {begun}");
+        let mut programs = Programs::new();
+        (0..runs).for_each(|seed| programs.run(seed));
+        programs.fake.assert_no_misuse();
+        // And then the device is lost.
+        let (context, stream) = programs.fake.context("lost");
+        drop(context.zone(location!("last")));
+        programs.fake.launch(stream, 1_000);
+        programs.fake.destroy();
+        drop(context.zone(location!("lost")));
+        assert_eq!(Collector::running().flush(Duration::from_secs(60)), 0);
+        programs.recorded += context.outcome().recorded;
+        zonecast::message!("recorded {}", programs.recorded);
     });
-    let message = capture.messages().find(|m| m.text().starts_with("begun ")).unwrap();
-    assert_eq!(message.text(), format!("begun {}", capture.gpu_zones().named("random").count()));
+    let message = capture.messages().find(|m| m.text().starts_with("recorded ")).unwrap();
+    assert_eq!(message.text(), format!("recorded {}", capture.gpu_zones().count()));
+    assert!(capture.gpu_zones().named("graph inner").count() > 50);
     assert_times(&capture);
+}
+
+/// Profilers come and go; none gets a part of a tree.
+#[cfg(feature = "tracy-on-demand")]
+#[test]
+fn each_profiler_gets_whole_trees() {
+    let program = child::Case::new().program(|| {
+        let mut programs = Programs::new();
+        let ends = std::time::Instant::now() + Duration::from_secs(120);
+        // The test takes less, and ends this.
+        (0..).take_while(|_| std::time::Instant::now() < ends).for_each(|seed| programs.run(seed));
+        // SAFETY: it has no preconditions. Tracy's own end would wait for a profiler.
+        unsafe { libc::_exit(0) }
+    });
+    let mut started = program
+        .receiver(|receiver| receiver.check(true).stop_after(Duration::from_millis(300)))
+        .start()
+        .unwrap();
+    for connection in 0..5 {
+        let capture = started.receiver.capture().unwrap();
+        assert!(capture.gpu_zones().count() > 10, "connection {connection}");
+        assert_times(&capture);
+    }
 }

@@ -257,14 +257,21 @@ macro_rules! controls {
             face::hold().capture(stream, on != 0);
         }
 
-        /// Fails calls of a kind from the so-manieth on: 0 create_event, 1 record, 2 query, 3 elapsed, 4
+        /// One event in so many is late; 0 for none.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn fake_late(once_in: u64) {
+            face::hold().faults.late_once_in = once_in;
+        }
+
+        /// Fails calls of a kind from the so-manieth on, or with code 0 no more: 0 create_event, 1 record, 2 query, 3 elapsed, 4
         /// is_capturing, 5 init, 6 create_stream.
         #[unsafe(no_mangle)]
         pub extern "C" fn fake_fail(kind: u32, from: u64, code: u32) {
             const KINDS: [&str; 7] =
                 ["create_event", "record", "query", "elapsed", "is_capturing", "init", "create_stream"];
             if let Some(kind) = KINDS.get(kind as usize) {
-                face::hold().faults.fail.insert(kind, (from, code));
+                let fail = &mut face::hold().faults.fail;
+                if code == 0 { drop(fail.remove(kind)) } else { drop(fail.insert(kind, (from, code))) }
             }
         }
 
