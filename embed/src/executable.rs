@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 
 use crate::image::Images;
-use crate::read::{self, Found};
+use crate::read::{self, Contents, Found};
 use crate::storage::{Stamp, Storage};
 use crate::table::layout::HEADER_SIZE;
 use crate::{Error, Image, Note};
@@ -59,14 +59,35 @@ impl Executable {
     /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
+        Self::open_with(path, |bytes| read::contents(bytes, Some(path)))
+    }
+
+    fn open_with(path: &Path, look: impl Fn(&[u8]) -> Result<Contents, Error>) -> Result<Self, Error> {
         let in_file = |error: Error| error.in_file(&path.to_string_lossy());
         let (storage, stamp) = Storage::open(path).map_err(|error| in_file(Error::io(error)))?;
         let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        let mut executable = Self::read(storage, name, Some(path)).map_err(in_file)?;
-        executable.unreadable = executable.unreadable.into_iter().map(in_file).collect();
-        executable.path = Some(path.to_owned());
-        executable.stamp = stamp;
-        Ok(executable)
+        let Contents { found, unreadable } = look(storage.bytes()).map_err(in_file)?;
+        let unreadable = unreadable.into_iter().map(in_file).collect();
+        Ok(Self { storage, name, path: Some(path.to_owned()), stamp, found, unreadable })
+    }
+
+    /// The zonecast tables of the running program, in its own file: those that [`embed_table!`](crate::embed_table)
+    /// or its C code put there, or that were attached later. Empty if it has none.
+    ///
+    /// Looks at nothing else that may be in the file, so that it costs little however large the program is.
+    ///
+    /// # Errors
+    ///
+    /// If the program's file cannot be opened, or its tables cannot be read.
+    ///
+    /// ```
+    /// // This one has none.
+    /// assert_eq!(zonecast_embed::Executable::of_program()?.images().len(), 0);
+    /// # Ok::<(), zonecast_embed::Error>(())
+    /// ```
+    pub fn of_program() -> Result<Self, Error> {
+        let path = std::env::current_exe().map_err(Error::io)?;
+        Self::open_with(&path, read::tables_in_elf)
     }
 
     /// Finds what is in bytes that the program has: owned ones, or ones that live for ever.
@@ -98,10 +119,10 @@ impl Executable {
     /// ```
     pub fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>, name: &str) -> Result<Self, Error> {
         let in_file = |error: Error| error.in_file(name);
-        let mut executable =
-            Self::read(Storage::Memory(bytes.into()), name.to_owned(), None).map_err(in_file)?;
-        executable.unreadable = executable.unreadable.into_iter().map(in_file).collect();
-        Ok(executable)
+        let storage = Storage::Memory(bytes.into());
+        let Contents { found, unreadable } = read::contents(storage.bytes(), None).map_err(in_file)?;
+        let unreadable = unreadable.into_iter().map(in_file).collect();
+        Ok(Self { storage, name: name.to_owned(), path: None, stamp: None, found, unreadable })
     }
 
     /// Borrows the tables of a library that is already loaded, in place.
@@ -151,11 +172,6 @@ impl Executable {
             found: Vec::new(),
             unreadable: Vec::new(),
         }
-    }
-
-    fn read(storage: Storage, name: String, path: Option<&Path>) -> Result<Self, Error> {
-        let read::Contents { found, unreadable } = read::contents(storage.bytes(), path)?;
-        Ok(Self { storage, name, path: None, stamp: None, found, unreadable })
     }
 
     /// Everything: the whole file, or the bytes given. Empty for a loaded library.

@@ -184,12 +184,12 @@ impl<'a> Image<'a> {
         self.sources().find_source(path).or_else(|| self.listings().find_source(path))
     }
 
-    /// The source that a location of this image names: its own of that path, else that of another image
-    /// of the same file, for instance of a table that was [attached](crate::table) to it.
+    /// The source or listing that a location of this image names: its [own](Self::find) of that path, else that
+    /// of another image of the same file, for instance of a table that was [attached](crate::table) to it.
     pub fn named_source(self, path: impl AsRef<[u8]>) -> Option<Source<'a>> {
         let path = path.as_ref();
         let others = self.executable.images().filter(|image| image.index != self.index);
-        std::iter::once(self).chain(others).find_map(|image| image.sources().find_source(path))
+        std::iter::once(self).chain(others).find_map(|image| image.find(path))
     }
 
     /// The file that it was found in, and all else in that.

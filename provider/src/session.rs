@@ -8,7 +8,8 @@ use crate::settings;
 /// How long the end of a session waits for GPUs.
 const GPU_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Chooses the provider and gets it ready, so that the first zone does not pay for it.
+/// Chooses the provider and gets it ready, so that the first zone does not pay for it, and makes the texts
+/// known that are embedded in the [program](crate::sources::program) itself.
 ///
 /// Tracing works without it, too. Keep the guard until the end of `main`: dropping it writes out
 /// what is held back, and with `TRACY_NO_EXIT=1` waits until a profiler has fetched everything.
@@ -19,6 +20,9 @@ const GPU_PATIENCE: Duration = Duration::from_secs(2);
 /// ```
 pub fn start() -> Session {
     provider!(|p| p.start());
+    if crate::select::is_recording() {
+        crate::sources::program();
+    }
     Session(())
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`open`] and [`register`] keep an executable's handle and read none of its texts. A path becomes known when
 //! a location names it ([`dispatch::sites`](crate::dispatch::sites) does that for kernels) or when
-//! [`publish`] says so. When a viewer meets such a location it asks for the path once, and the text
+//! [`publish`] says so. Those of tables in the [`program`] itself are known from the start. When a viewer meets such a location it asks for the path once, and the text
 //! is answered straight from the mapped file.
 //!
 //! **Equal paths, different texts.** Compilers name files by what they compile, so two modules often
@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use zonecast_embed::{Error, Executable};
 
@@ -61,6 +61,45 @@ pub fn register(executable: impl Into<Arc<Executable>>) -> Module {
     module
 }
 
+/// The program itself, with the tables that are embedded in its own file: by its build script and
+/// [`embed_table!`](crate::embed::embed_table), by its C code, or by `zonecast embed` when it was finished.
+/// Nothing if there are none.
+///
+/// [`start`](crate::start) does this; then any location that names a path of these tables has its text. Call it
+/// for the sites of the kernels in them. It costs nothing but the first time, and little then. (What is in other
+/// formats in the program's file is not looked at; [`open`] does that.)
+///
+/// ```
+/// use zonecast::{dispatch, sources};
+///
+/// // In a program, OUT_DIR, where its build script has written the table.
+/// zonecast::embed::embed_table!(concat!(
+///     env!("CARGO_MANIFEST_DIR"), "/../embed/tests/data/tables/example.zonecast"));
+///
+/// let _session = zonecast::start();
+/// let sites = dispatch::sites(sources::program());
+/// let _zone = sites.zone("blur");
+/// ```
+pub fn program() -> &'static Module {
+    PROGRAM.get_or_init(|| {
+        let executable = registry::of_program();
+        let has_tables = executable.images().len() > 0;
+        let module = Module(Registered::new(executable.into()));
+        if has_tables {
+            provider!(|p| p.sources_ready());
+        }
+        module
+    })
+}
+
+static PROGRAM: OnceLock<Module> = OnceLock::new();
+
+/// The program itself, if somebody has asked for it before.
+#[allow(dead_code, reason = "builds without a provider answer nobody")]
+pub(crate) fn program_if_known() -> Option<&'static Registered> {
+    PROGRAM.get().map(|module| &module.0)
+}
+
 /// An executable whose texts are known until this is dropped.
 #[must_use = "dropping the module unloads its texts"]
 pub struct Module(Registered);
@@ -72,9 +111,9 @@ impl Module {
         self.0.executable()
     }
 
-    /// Says that a location names `path` of the executable's image `image`. Returns the name under
-    /// which viewers will find the text: `path` itself, unless another text stands there. Non-UTF-8
-    /// is replaced. Nothing is copied.
+    /// Says that a location of the executable's image `image` names `path`. The text is that image's own, else
+    /// another image's, such as an attached table's. Returns the name under which viewers will find it: `path`
+    /// itself, unless another text stands there. Non-UTF-8 is replaced. Nothing is copied.
     ///
     /// [`dispatch::sites`](crate::dispatch::sites) does this for kernels; bridges do it for other
     /// places that they learn of.

@@ -65,6 +65,11 @@ pub(crate) mod registry {
     }
 
     #[inline(always)]
+    pub(crate) fn of_program() -> Executable {
+        Executable::empty("program")
+    }
+
+    #[inline(always)]
     pub(crate) fn publish(_: &str, _: Cow<'static, [u8]>) {}
 
     #[inline(always)]

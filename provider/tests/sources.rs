@@ -9,8 +9,11 @@ use std::process::Command;
 use support::{expected, open, path, sha256};
 use zonecast::dispatch::{self, Sites, Stage};
 use zonecast::embed::Executable;
+use zonecast::embed::table::{TableBuilder, attach};
 use zonecast::sources::{self, Module};
 use zonecast::{Location, LocationParts};
+
+zonecast::embed::embed_table!("../../embed/tests/data/tables/example.zonecast");
 
 fn register(module: &str) -> (Module, Sites) {
     let module = sources::register(open(module));
@@ -122,6 +125,47 @@ cases! {
             assert_ne!(site.location().line(), 0);
             assert!(site.source().is_none());
         }
+    }
+
+    a_text_that_was_attached_is_the_librarys_too() {
+        let mut table = TableBuilder::new();
+        table.source("src/mlp.mlir", "the author's text").unwrap();
+        let library = open("mlp.cpu.g3").image(0).unwrap().bytes().unwrap().to_vec();
+        let library = attach(&library, &table.build().unwrap()).unwrap();
+        let module = sources::register(Executable::from_bytes(library, "mlp").unwrap());
+        assert_own(&dispatch::sites(&module), "mlp.cpu.g3", "0.source", str::to_owned);
+        let original = dispatch::sites_at(&module, Stage::Original);
+        assert_eq!(original.iter().count(), 3);
+        for site in original.iter() {
+            assert_eq!(&site.source().unwrap()[..], b"the author's text");
+        }
+        drop(module);
+        assert_eq!(&original.iter().next().unwrap().source().unwrap()[..], b"the author's text");
+    }
+
+    the_programs_own_texts_are_known_from_the_start() {
+        let name = |file, line| {
+            drop(Location::intern(LocationParts { name: "", function: "kernel", file, line, color: 0 }));
+        };
+        struct Somebody;
+        impl zonecast::Provider for Somebody {}
+        zonecast::install(&Somebody).unwrap();
+        assert!(sources::text(b"c.mlir").is_none());
+        let _session = zonecast::start();
+        name("c.mlir", 2);
+        assert_eq!(&sources::text(b"c.mlir").unwrap()[..], b"func @scale\nfunc @blur\n");
+        // Without being named before, too.
+        assert_eq!(&sources::text(b"a.py").unwrap()[..], b"def scale():\n  pass\n");
+        assert!(sources::text(b"elsewhere.py").is_none());
+        let sites = dispatch::sites(sources::program());
+        let site = sites.named("blur").unwrap();
+        assert_eq!((site.location().file(), site.location().line()), (c"b.0.source.mlir", 2));
+        assert_eq!(&site.source().unwrap()[..], b"func @scale\nfunc @blur\n");
+        // Another module's text of the same path is told apart from it.
+        let mut table = TableBuilder::new();
+        table.source("b.0.source.mlir", "another").unwrap();
+        let other = Executable::from_bytes(table.build().unwrap(), "other").unwrap();
+        assert_eq!(sources::register(other).claim(0, b"b.0.source.mlir"), "b.0.source.mlir [other]");
     }
 
     a_kernel_without_a_location_is_in_the_module() {

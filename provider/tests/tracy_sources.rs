@@ -21,6 +21,8 @@ fn wait_for_server() {
     }
 }
 
+zonecast::embed::embed_table!("../../embed/tests/data/tables/example.zonecast");
+
 fn register(module: &str) -> (Module, Sites) {
     let module = sources::register(open(module));
     let sites = dispatch::sites(&module);
@@ -94,6 +96,24 @@ fn a_module_that_was_unloaded_still_answers() {
         trace(&sites);
     });
     assert_seen(&capture, "many.cpu.g3", str::to_owned);
+}
+
+#[test]
+fn the_programs_own_kernels_have_their_texts() {
+    let capture = child::capture(|| {
+        let _session = zonecast::start();
+        wait_for_server();
+        let kernel = LocationParts { name: "", function: "by_place", file: "c.mlir", line: 1, color: 0 };
+        drop(Zone::begin_interned(&Location::intern(kernel)));
+        trace(&dispatch::sites(sources::program()));
+    });
+    let text = b"func @scale\nfunc @blur\n";
+    let blur = capture.zones().named("blur").one();
+    assert_eq!((blur.file(), blur.line()), ("b.0.source.mlir", 2));
+    for name in ["blur", "scale", "by_place"] {
+        assert_eq!(capture.source_of(&capture.zones().named(name).one()), Some(&text[..]), "{name}");
+    }
+    assert_eq!(capture.violations(), []);
 }
 
 #[test]

@@ -36,11 +36,12 @@ enum Site {
     Many,
 }
 
-/// Registers what the environment names, the first time it is called.
+/// Registers the program's own table, and what the environment names, the first time it is called.
 pub(crate) fn from_environment() {
     static DONE: Once = Once::new();
     DONE.call_once(|| {
         guarded((), || {
+            add_sites(sources::program());
             let modules = std::env::var_os(MODULES).unwrap_or_default();
             for path in std::env::split_paths(&modules).filter(|path| !path.as_os_str().is_empty()) {
                 register(&path);

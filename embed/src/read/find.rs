@@ -92,9 +92,33 @@ pub(crate) fn contents(bytes: &[u8], path: Option<&Path>) -> Result<Contents> {
     finder.look(0..bytes.len(), 0)?;
     let mut contents = finder.contents;
     contents.found.sort_by_key(|found| found.place.start());
-    if contents.found.is_empty() && !contents.unreadable.is_empty() {
-        return Err(contents.unreadable.swap_remove(0));
+    contents.or_reason()
+}
+
+impl Contents {
+    /// Itself, unless all that was met could not be read.
+    fn or_reason(mut self) -> Result<Self> {
+        if self.found.is_empty() && !self.unreadable.is_empty() {
+            return Err(self.unreadable.swap_remove(0));
+        }
+        Ok(self)
     }
+}
+
+/// Looks for zonecast tables in an ELF file, and for nothing else. There are none in any other file.
+///
+/// # Errors
+///
+/// If none of those that are there can be read: then the first reason for that.
+pub(crate) fn tables_in_elf(bytes: &[u8]) -> Result<Contents> {
+    let contents = Contents { found: Vec::new(), unreadable: Vec::new() };
+    #[cfg(feature = "elf")]
+    if elf_tables::is(bytes) {
+        let mut finder = Finder { bytes, path: None, contents, budget: Budget::of(bytes) };
+        finder.take_elf_tables(&(0..bytes.len()))?;
+        return finder.contents.or_reason();
+    }
+    let _ = bytes;
     Ok(contents)
 }
 

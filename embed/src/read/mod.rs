@@ -56,7 +56,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::OnceLock;
 
-pub(crate) use self::find::{Contents, UNDERSTOOD, contents, familiar};
+pub(crate) use self::find::{Contents, UNDERSTOOD, contents, familiar, tables_in_elf};
 use crate::image::{CpuExport, CpuLibrary, Format, SourceLocation, Stage};
 use crate::{Error, Remark};
 

@@ -126,6 +126,24 @@ mod iree {
         }
     }
 
+    /// What the library's locations name may be in the attached table, and the other way round.
+    #[test]
+    fn a_location_finds_its_text_in_the_table_beside_it() {
+        let mut table = zonecast_embed::table::TableBuilder::new();
+        table.source("src/mlp.mlir", "the author's text").unwrap();
+        let file = attach(&library("iree/mlp.cpu.g3.vmfb"), &table.build().unwrap()).unwrap();
+        let executable = Executable::from_bytes(file, "both").unwrap();
+        let [library, attached] = [0, 1].map(|index| executable.image(index).unwrap());
+        let export = library.export(0).unwrap();
+        let at = export.location().unwrap();
+        assert_eq!(library.sources().find(at.file), None);
+        let source = library.named_source(at.file).unwrap();
+        assert_eq!((source.text(), source.image().index()), (&b"the author's text"[..], 1));
+        let stage = export.stage("0.source").unwrap().location.unwrap();
+        assert_eq!(attached.named_source(stage.file).unwrap().image().index(), 0);
+        assert!(library.named_source("elsewhere").is_none());
+    }
+
     #[test]
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     fn a_library_still_loads() {

@@ -9,10 +9,10 @@ use std::sync::{Arc, LazyLock};
 
 use hashbrown::HashMap;
 use parking_lot::{Mutex, RwLock};
-use zonecast_embed::{Error, Executable};
+use zonecast_embed::{Error, ErrorKind, Executable, Source};
 
-use crate::say::say_once;
-use crate::sources::{KEPT_BYTES, Text};
+use crate::say::{say, say_once};
+use crate::sources::{self, KEPT_BYTES, Text};
 
 #[derive(Default)]
 struct Registry {
@@ -76,13 +76,23 @@ impl Registered {
     pub(crate) fn claim(&self, image: usize, path: &[u8]) -> String {
         // Locations are UTF-8 and end at a NUL; the text is found under what they say.
         let name = String::from_utf8_lossy(path).replace('\0', "\u{fffd}");
-        let sources = self.executable.image(image).map(|image| image.sources());
-        let Some(text) = sources.and_then(|sources| sources.find(path)) else { return name };
-        let mapped =
-            Mapped { module: self.module, executable: self.executable.clone(), image, path: path.into() };
-        let alias = REGISTRY.write().claim(&name, text, &mapped);
+        let source = self.executable.image(image).and_then(|image| image.named_source(path));
+        let Some(source) = source else { return name };
+        let alias = REGISTRY.write().claim(&name, source.text(), &self.mapped(source));
         self.claimed.lock().push(alias.as_bytes().into());
         alias
+    }
+}
+
+impl Registered {
+    fn mapped(&self, source: Source<'_>) -> Mapped {
+        let (image, path) = (source.image().index(), source.path().into());
+        Mapped { module: self.module, executable: self.executable.clone(), image, path }
+    }
+
+    /// The text of a path, whichever image it is in.
+    fn source(&self, path: &[u8]) -> Option<Source<'_>> {
+        self.executable.images().next()?.named_source(path)
     }
 }
 
@@ -126,6 +136,25 @@ pub(crate) fn open(path: &Path) -> Result<Executable, Error> {
     Executable::open(path)
 }
 
+/// The tables of the program itself; see [`program`](crate::sources::program).
+pub(crate) fn of_program() -> Executable {
+    Executable::of_program().unwrap_or_else(|error| {
+        // A system that does not show a program its own file is none of the user's business.
+        if !matches!(error.kind(), ErrorKind::Io(_)) {
+            say!("{error}; the program's own sources are not shown");
+        }
+        Executable::empty("program")
+    })
+}
+
+/// Has the program's own text of a path stand under it, as no other does. Whether there is one.
+fn take_from_program(path: &[u8]) -> bool {
+    let Some(program) = sources::program_if_known() else { return false };
+    let Some(source) = program.source(path) else { return false };
+    let Ok(name) = std::str::from_utf8(path) else { return false };
+    REGISTRY.write().offer(name, source.text(), &program.mapped(source))
+}
+
 /// See [`publish`](crate::sources::publish).
 pub(crate) fn publish(path: &str, text: Cow<'static, [u8]>) {
     let mut registry = REGISTRY.write();
@@ -146,12 +175,7 @@ pub(crate) fn publish(path: &str, text: Cow<'static, [u8]>) {
 
 /// See [`text`](crate::sources::text).
 pub(crate) fn text(path: &[u8]) -> Option<Text> {
-    let text = match &REGISTRY.read().files.get(path)?.content {
-        Content::Static(text) => TextBytes::Static(text),
-        Content::Kept(text) => TextBytes::Shared(text.clone()),
-        Content::Gone(_) => TextBytes::Static(GONE.as_bytes()),
-        Content::Mapped(mapped) => TextBytes::Mapped(mapped.clone()),
-    };
+    let text = known(path).or_else(|| take_from_program(path).then(|| known(path)).flatten())?;
     // The file is asked about outside of the lock.
     match text {
         TextBytes::Mapped(mapped) if !mapped.executable.unchanged() => {
@@ -161,12 +185,28 @@ pub(crate) fn text(path: &[u8]) -> Option<Text> {
     }
 }
 
+fn known(path: &[u8]) -> Option<TextBytes> {
+    Some(match &REGISTRY.read().files.get(path)?.content {
+        Content::Static(text) => TextBytes::Static(text),
+        Content::Kept(text) => TextBytes::Shared(text.clone()),
+        Content::Gone(_) => TextBytes::Static(GONE.as_bytes()),
+        Content::Mapped(mapped) => TextBytes::Mapped(mapped.clone()),
+    })
+}
+
 /// A location names `path` at `line`.
 pub(crate) fn name_line(path: &str, line: u32) {
-    if let Some(file) = REGISTRY.write().files.get_mut(path.as_bytes())
-        && !file.lines.contains(&line)
-    {
-        file.lines.push(line);
+    let note = |registry: &mut Registry| {
+        let file = registry.files.get_mut(path.as_bytes());
+        file.map(|file| {
+            if !file.lines.contains(&line) {
+                file.lines.push(line)
+            }
+        })
+    };
+    let is_noted = note(&mut REGISTRY.write()).is_some();
+    if !is_noted && take_from_program(path.as_bytes()) {
+        note(&mut REGISTRY.write());
     }
 }
 
@@ -259,7 +299,7 @@ impl Content {
 impl Mapped {
     fn text(&self) -> &[u8] {
         let image = self.executable.image(self.image);
-        image.and_then(|image| image.sources().find(&self.path)).unwrap_or_default()
+        image.and_then(|image| image.find(&self.path)).map(Source::text).unwrap_or_default()
     }
 
     /// What is left of the text when the mapping goes: itself, if it fits into `room`.

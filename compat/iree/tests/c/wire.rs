@@ -59,6 +59,36 @@ fn balanced(capture: &Capture) -> BTreeMap<&str, usize> {
     counts
 }
 
+/// A program whose compiler wrote a table by zonecast-embed's header alone: its kernels are at their own places,
+/// and so are their texts, though the program says nothing of either.
+#[test]
+fn a_table_in_the_program_is_known() {
+    let embed = package().join("../../embed");
+    let folder = tempfile::tempdir().unwrap();
+    let built = |defines: &[&str]| {
+        let program = crate::support::Program {
+            toolchain: GCC,
+            sources: vec![embed.join("tests/c/kernels.c"), package().join("tests/c/table.c")],
+            includes: vec![embed.join("include"), package().join("include")],
+            defines: defines.iter().map(|&define| define.to_owned()).collect(),
+            folder: folder.path(),
+        };
+        program.build().unwrap()
+    };
+    for defines in [&[][..], &["AS_NOTE"]] {
+        let (capture, _) = capture(&mut Command::new(built(defines)));
+        let text = Some(&b"func @add\nfunc @mul\n"[..]);
+        for (kernel, line) in [("add", 1), ("mul", 2)] {
+            let zone = capture.zones().named(kernel).one();
+            assert_eq!((zone.file(), zone.line()), ("kernels.0.mlir", line), "{defines:?}");
+            assert_eq!(capture.source_of(&zone), text);
+        }
+        let low = capture.zones().named("by place").one();
+        assert_eq!((low.file(), low.line()), ("kernels.1.mlir", 1));
+        assert_eq!(capture.source_of(&low), Some(&b"low @add\n"[..]));
+    }
+}
+
 #[test]
 fn missing_ends_are_put_right() {
     let capture = trapped("missing_ends");
