@@ -13,6 +13,7 @@
 //! * [`sources`] keeps the texts that executables carry, [`dispatch`] ties each of their kernels to
 //!   its own.
 
+mod built;
 mod calls;
 pub mod dispatch;
 

@@ -34,6 +34,15 @@ pub(crate) use crate::zone::Shut as Guard;
 /// Whether any provider is compiled in. The macros are nothing where it is false.
 pub const ENABLED: bool = cfg!(any(feature = "tracy", feature = "console", feature = "custom"));
 
+/// What this build has, for [`built`](crate::built): providers, and what Tracy can do.
+pub(crate) const FEATURES: u32 = {
+    use crate::built::*;
+    flag(cfg!(feature = "tracy"), TRACY)
+        | flag(cfg!(feature = "console"), CONSOLE)
+        | flag(cfg!(feature = "custom"), CUSTOM)
+        | flag(cfg!(tracy_shim), TRACY_SOURCES)
+};
+
 /// The providers of this build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {

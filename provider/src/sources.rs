@@ -82,6 +82,7 @@ pub fn register(executable: impl Into<Arc<Executable>>) -> Module {
 /// ```
 pub fn program() -> &'static Module {
     PROGRAM.get_or_init(|| {
+        crate::built::keep();
         let executable = registry::of_program();
         let has_tables = executable.images().len() > 0;
         let module = Module(Registered::new(executable.into()));
@@ -121,10 +122,9 @@ impl Module {
     /// ```
     /// use zonecast::{embed::Executable, sources};
     ///
-    /// # let bytes = include_bytes!("../../embed/tests/data/iree/mlp.cpu.g3.vmfb");
-    /// let module = sources::register(Executable::from_bytes(&bytes[..], "mlp")?);
-    /// let path = module.executable().image(0).unwrap().sources().iter().next().unwrap().path().to_vec();
-    /// assert_eq!(module.claim(0, &path).as_bytes(), path);
+    /// # let bytes = include_bytes!("../../embed/tests/data/tables/example.zonecast");
+    /// let module = sources::register(Executable::from_bytes(&bytes[..], "example")?);
+    /// assert_eq!(module.claim(0, b"b.0.source.mlir"), "b.0.source.mlir");
     /// # Ok::<(), zonecast::embed::Error>(())
     /// ```
     pub fn claim(&self, image: usize, path: &[u8]) -> String {

@@ -5,6 +5,8 @@
 
 mod capture;
 mod compare;
+mod doctor;
+mod embed;
 mod files;
 mod format;
 #[cfg(feature = "recordings")]
@@ -52,6 +54,10 @@ enum Command {
     Recording(recording::Command),
     #[cfg(feature = "recordings")]
     Instruments(instruments::Arguments),
+    /// Put source files, and the places of kernels, into a finished ELF file
+    Embed(embed::Arguments),
+    /// Find failures that nobody complains of; exits with 3 if there are any
+    Doctor(doctor::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -64,6 +70,8 @@ fn main() -> ExitCode {
         Command::Recording(command) => recording::run(command),
         #[cfg(feature = "recordings")]
         Command::Instruments(arguments) => instruments::run(&arguments),
+        Command::Embed(arguments) => embed::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Doctor(arguments) => doctor::run(&arguments),
     };
     done.unwrap_or_else(|failure| {
         eprintln!("zonecast: {failure}");

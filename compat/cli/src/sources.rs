@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use zonecast_embed::Executable;
 
-use self::levels::level;
+pub(crate) use self::levels::{HOW_TO_EMBED, HOW_TO_PLACE, lacks_texts, level, unplaced};
 use self::selection::Selection;
 use crate::Failure;
 use crate::files::{Folder, print};

@@ -1,10 +1,14 @@
 //! What a compiler left out of an executable, and how to have it put in.
 
-use zonecast_embed::{Format, Image};
+use zonecast_embed::{Export, Format, Image};
 
 /// How to have IREE embed sources.
 pub(crate) const HOW_TO_EMBED: &str = "compile at --iree-hal-executable-debug-level=3; the command iree-compile \
      ignores that flag up to IREE 3.13, so give it through the compiler's Python or C interface";
+
+/// How to have it say where in its texts the exports stand.
+pub(crate) const HOW_TO_PLACE: &str =
+    "compile without --iree-llvmcpu-debug-symbols=false, which leaves out locations and stages";
 
 /// The debug level that IREE's compiler worked at, as far as it shows.
 pub(crate) fn level(image: Image<'_>) -> Option<&'static str> {
@@ -28,22 +32,27 @@ fn has_levels(format: Format) -> bool {
     format.as_str().starts_with("iree-") && format != Format::IreeVmvx
 }
 
-/// Sentences on what is missing of an image.
+/// How many exports of an image with texts do not say where in them they stand.
+pub(crate) fn unplaced(image: Image<'_>) -> usize {
+    let is_placed = |export: Export<'_>| {
+        export.location().is_some() || export.stages().any(|stage| stage.location.is_some())
+    };
+    let is_lost = has_levels(image.format()) && !lacks_texts(image);
+    if is_lost { image.exports().filter(|export| !is_placed(*export)).count() } else { 0 }
+}
+
+/// A sentence on what is missing of an image.
 pub(super) fn missing(image: Image<'_>) -> Option<String> {
     let index = image.index();
     let level = level(image)?;
     if lacks_texts(image) {
         return Some(format!("image {index} has no source text (debug level {level}): {HOW_TO_EMBED}"));
     }
-    let is_placed = |export: zonecast_embed::Export<'_>| {
-        export.location().is_some() || export.stages().any(|stage| stage.location.is_some())
-    };
-    let lost = image.exports().filter(|export| !is_placed(*export)).count();
+    let lost = unplaced(image);
     (lost > 0).then(|| {
         let of = image.exports().len();
         format!(
-            "image {index} has texts, but does not say where in them {lost} of its {of} exports stand; \
-             --iree-llvmcpu-debug-symbols=false leaves that out"
+            "image {index} has texts, but of {lost} of its {of} exports not the place in them: {HOW_TO_PLACE}"
         )
     })
 }

@@ -1,5 +1,7 @@
 //! What the command says of files, and does with them.
 
+mod doctor;
+mod embed;
 mod sources;
 
 use std::path::{Path, PathBuf};
