@@ -169,10 +169,10 @@ impl TableBuilder {
             array(self.sources.len(), layout::source::SIZE),
         ];
         let mut data = Data { at: end, bytes: Vec::new(), placed: HashMap::new() };
-        let records = self.records(&mut data)?;
         let mut names = Vec::new();
         data.put_string(&mut names, &self.name)?;
         data.put_string(&mut names, &self.target)?;
+        let records = self.records(&mut data)?;
 
         let size = (end + data.bytes.len() as u64).next_multiple_of(layout::ALIGNMENT.into());
         let mut table = layout::MAGIC.to_vec();
@@ -202,6 +202,10 @@ impl TableBuilder {
                 data.put_location(&mut stages, location)?;
                 put(&mut stages, [0]);
             }
+        }
+        // The texts behind all that is looked at to find them, so that who looks touches few pages.
+        for path in self.sources.keys() {
+            data.place(path);
         }
         for (path, text) in &self.sources {
             let packed = self.pack(text);
