@@ -33,6 +33,57 @@ fn assert_own(sites: &Sites, module: &str, stage: &str, named: impl Fn(&str) -> 
     }
 }
 
+const TEXT: &[u8] = b"a text of a thousand";
+
+/// A table of so many sources, and a kernel in the last.
+fn table_of(sources: usize) -> Vec<u8> {
+    let mut table = TableBuilder::new();
+    let path = |number: usize| format!("{number:04}.mlir");
+    for number in 0..sources {
+        let text = format!("{} {number} {}", str::from_utf8(TEXT).unwrap(), "x".repeat(100));
+        table.source(path(number), text).unwrap();
+    }
+    let kernel = zonecast::embed::table::Export::new("kernel").stage("0.source", path(sources - 1), 1);
+    table.export(kernel).unwrap();
+    table.build().unwrap()
+}
+
+/// Bytes for good, of which whole pages from some place on cannot be read: the process ends if it is tried.
+struct ForbiddenPages {
+    bytes: &'static [u8],
+    start: *mut libc::c_void,
+    length: usize,
+    count: usize,
+}
+
+impl ForbiddenPages {
+    fn new(bytes: &[u8], from: usize) -> Self {
+        // SAFETY: a question about the system.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+        let layout = std::alloc::Layout::from_size_align(bytes.len().next_multiple_of(page), page).unwrap();
+        // SAFETY: the size is not 0; all bytes are written before they are a slice, and never freed.
+        let copy = unsafe {
+            let start = std::alloc::alloc(layout);
+            start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            std::slice::from_raw_parts(start, bytes.len())
+        };
+        let (first, last) = (from.next_multiple_of(page), bytes.len() / page * page);
+        let start = copy.as_ptr().wrapping_add(first).cast_mut().cast();
+        let pages = Self { bytes: copy, start, length: last - first, count: (last - first) / page };
+        pages.protect(libc::PROT_NONE);
+        pages
+    }
+
+    fn allow(&self) {
+        self.protect(libc::PROT_READ | libc::PROT_WRITE);
+    }
+
+    fn protect(&self, protection: i32) {
+        // SAFETY: whole pages of this value's own memory.
+        assert_eq!(unsafe { libc::mprotect(self.start, self.length, protection) }, 0);
+    }
+}
+
 /// Runs one case in a process of its own: what is registered is the whole process's.
 fn alone(case: &str, environment: &[(&str, &str)]) {
     let mut child = Command::new(std::env::current_exe().unwrap());
@@ -141,6 +192,24 @@ cases! {
         }
         drop(module);
         assert_eq!(&original.iter().next().unwrap().source().unwrap()[..], b"the author's text");
+    }
+
+    registering_reads_no_text() {
+        let table = table_of(1_000);
+        let first = table.windows(TEXT.len()).position(|window| window == TEXT).unwrap();
+        let pages = ForbiddenPages::new(&table, first);
+        let modules: Vec<Module> = (0..1_000)
+            .map(|_| sources::register(Executable::from_bytes(pages.bytes, "module").unwrap()))
+            .collect();
+        // Looking for a path does not read it, either.
+        let image = modules[0].executable().image(0).unwrap();
+        assert_eq!(image.sources().len(), 1_000);
+        let text = image.sources().find("0999.mlir").unwrap();
+        assert_eq!(dispatch::sites(&modules[0]).iter().count(), 1);
+        // Nobody could have.
+        assert!(pages.count > 10);
+        pages.allow();
+        assert!(text.starts_with(TEXT));
     }
 
     the_programs_own_texts_are_known_from_the_start() {
