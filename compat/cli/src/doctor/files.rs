@@ -94,13 +94,13 @@ fn check_levels(executable: &Executable, findings: &mut Findings) {
             name(executable)
         ));
     }
-    let bare: Vec<_> = executable.images().filter(|image| lacks_texts(*image)).collect();
-    let levels: BTreeSet<&str> = bare.iter().filter_map(|image| level(*image)).collect();
-    let Some(lowest) = levels.first() else { return };
+    let bare = executable.images().filter(|image| lacks_texts(*image));
+    let levels: Vec<&str> = bare.filter_map(level).collect();
+    let Some(lowest) = levels.iter().min() else { return };
     findings.add(format!(
         "{}: {} of {images} executables have no source text, compiled at debug level {lowest}: {HOW_TO_EMBED}",
         name(executable),
-        bare.len()
+        levels.len()
     ));
 }
 
