@@ -240,16 +240,20 @@ impl Own {
 }
 
 /// What this thread has counted of a row.
-fn counts(entry: &Entry, thread: &'static Thread) -> &'static Counts {
+pub(super) fn counts(entry: &Entry, thread: &'static Thread) -> &'static Counts {
     thread.counts().of(entry.index())
 }
 
 /// This thread's row of a name.
-fn entry(kind: Kind, name: Name, thread: &'static Thread) -> &'static Entry {
+pub(super) fn entry(kind: Kind, name: Name, thread: &'static Thread) -> &'static Entry {
     row(Key::new(kind, name.as_c_str()), thread, || Fragment::of_name(kind, name.as_c_str()))
 }
 
-fn row(key: Key, thread: &'static Thread, make: impl FnOnce() -> &'static Fragment) -> &'static Entry {
+pub(super) fn row(
+    key: Key,
+    thread: &'static Thread,
+    make: impl FnOnce() -> &'static Fragment,
+) -> &'static Entry {
     thread.table().find(key).unwrap_or_else(|| thread.table().add(key, make()))
 }
 

@@ -15,6 +15,7 @@ use crate::Location;
 pub(super) enum Kind {
     Zone,
     LaneZone,
+    Lane,
     LockWait,
     LockHold,
     Frame,
@@ -27,7 +28,7 @@ pub(super) enum Kind {
 impl Kind {
     /// Whether times are counted, not numbers.
     pub(super) const fn is_timed(self) -> bool {
-        matches!(self, Self::LaneZone) || self.is_in_ticks()
+        matches!(self, Self::LaneZone | Self::Lane) || self.is_in_ticks()
     }
 
     /// Whether times are counted that the console itself took.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::calls::{self, counts, row};
 use super::config::Format;
 use super::event::{Context, Ended, Value};
 use super::fragment::{Fragment, Kind};
@@ -13,14 +14,20 @@ use super::table::Key;
 use super::thread::Thread;
 use super::track::Note;
 use super::{clock, json, output, registry, text};
-use crate::{LaneId, LaneInfo, LaneKind, LaneZone};
+use crate::{LaneId, LaneInfo, LaneKind, LaneZone, Name};
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
+
+/// A lane that is open.
+pub(super) struct Lane {
+    label: Label,
+    /// What its outermost zones are counted under: its name and kind.
+    name: Name,
+}
 
 impl Own {
     pub(super) fn lane_create(&mut self, lane: LaneInfo<'_>, thread: &'static Thread) -> LaneId {
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        registry::set_lane(number, Some(Arc::new(Label::of_lane(number, lane.name))));
         let kind = match lane.kind {
             LaneKind::Custom => "custom",
             LaneKind::Cuda => "cuda",
@@ -30,32 +37,36 @@ impl Own {
             LaneKind::Metal => "metal",
             LaneKind::WebGpu => "webgpu",
         };
+        let name = Name::intern(&format!("{} ({kind})", lane.name));
+        let label = Label::of_lane(number, lane.name);
+        registry::set_lane(number, Some(Arc::new(Lane { label, name })));
         let fields = [("lane", Value::Unsigned(number)), ("kind", Value::Text(kind))];
         self.say("lane_create", Some(("name", lane.name.as_bytes())), &fields, thread);
         LaneId(number)
     }
 
     pub(super) fn lane_zones(&mut self, lane: LaneId, tree: &[LaneZone<'_>], thread: &'static Thread) {
-        let Some(label) = registry::lane(lane.0) else { return };
-        tree.iter().for_each(|zone| self.lane_zone(&label, zone, thread));
+        let Some(lane) = registry::lane(lane.0) else { return };
+        tree.iter().for_each(|zone| self.lane_zone(&lane, zone, thread));
         output::flush(thread.buffer());
     }
 
-    fn lane_zone(&mut self, label: &Label, zone: &LaneZone<'_>, thread: &'static Thread) {
-        let key = Key::new(Kind::LaneZone, zone.location);
-        let entry = thread
-            .table()
-            .find(key)
-            .unwrap_or_else(|| thread.table().add(key, Fragment::of_location(Kind::LaneZone, zone.location)));
+    fn lane_zone(&mut self, lane: &Lane, zone: &LaneZone<'_>, thread: &'static Thread) {
+        let entry = row(Key::new(Kind::LaneZone, zone.location), thread, || {
+            Fragment::of_location(Kind::LaneZone, zone.location)
+        });
         let Some(fragment) = entry.fragment() else { return };
         let elapsed = u64::try_from(zone.end - zone.start).unwrap_or(0);
         if self.has_summary() {
-            thread.counts().of(entry.index()).add(elapsed);
+            counts(entry, thread).add(elapsed);
+            if zone.depth == 0 {
+                counts(calls::entry(Kind::Lane, lane.name, thread), thread).add(elapsed);
+            }
         }
         let config = self.config();
         let is_shown = zone.name.map_or(fragment.is_shown, |name| config.filter.shows(name.as_bytes()));
         if let Some(format) = config.lines.filter(|_| is_shown && elapsed >= config.min) {
-            write_zone(format, label, zone, Ended { fragment, elapsed, is_begun: false }, thread);
+            write_zone(format, &lane.label, zone, Ended { fragment, elapsed, is_begun: false }, thread);
         }
     }
 

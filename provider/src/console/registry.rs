@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hashbrown::{HashMap, HashSet};
 
 use super::fragment::{Fragment, Kind};
-use super::label::Label;
+use super::lanes::Lane;
 use super::locks::Record;
 use super::track::Track;
 
@@ -19,7 +19,7 @@ struct Registry {
     /// The fibers that no thread runs now.
     fibers: Vec<Track>,
     /// The lanes that are open.
-    lanes: HashMap<u64, Arc<Label>>,
+    lanes: HashMap<u64, Arc<Lane>>,
     /// Records of locks that are gone.
     locks: Vec<&'static Record>,
 }
@@ -71,15 +71,15 @@ pub(super) fn park_fiber(track: Track) {
 }
 
 /// Adds a lane, or with `None` takes it out.
-pub(super) fn set_lane(number: u64, label: Option<Arc<Label>>) {
-    with(|registry| match label {
-        Some(label) => registry.lanes.insert(number, label),
+pub(super) fn set_lane(number: u64, lane: Option<Arc<Lane>>) {
+    with(|registry| match lane {
+        Some(lane) => registry.lanes.insert(number, lane),
         None => registry.lanes.remove(&number),
     });
 }
 
-/// The label of an open lane.
-pub(super) fn lane(number: u64) -> Option<Arc<Label>> {
+/// An open lane.
+pub(super) fn lane(number: u64) -> Option<Arc<Lane>> {
     with(|registry| registry.lanes.get(&number).cloned())
 }
 

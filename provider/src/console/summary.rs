@@ -54,6 +54,9 @@ const fn heading(kind: Kind) -> &'static str {
     match kind {
         Kind::Zone => "#    count      total       mean        min        max  zone\n",
         Kind::LaneZone => "#    count      total       mean        min        max  zone of a lane\n",
+        Kind::Lane => {
+            "#    count      total       mean        min        max  lane, by its outermost zones\n"
+        }
         Kind::LockWait => "#    count      total       mean        min        max  lock waited for\n",
         Kind::LockHold => "#    count      total       mean        min        max  lock held\n",
         Kind::Frame => "#    count      total       mean        min        max  frame\n",
@@ -175,6 +178,7 @@ impl Row {
         let (kind, keys) = match fragment.kind {
             Kind::Zone => ("zone", TIMES),
             Kind::LaneZone => ("lane_zone", TIMES),
+            Kind::Lane => ("lane", TIMES),
             Kind::LockWait => ("lock_wait", TIMES),
             Kind::LockHold => ("lock_hold", TIMES),
             Kind::Frame => ("frame", TIMES),

@@ -347,6 +347,9 @@ fn a_summary_counts_zones_of_lanes_by_their_own_clock() {
         let lines = Child::new("lanes", console).run().lines();
         let pass = lines.iter().rfind(|line| line.contains("pass")).unwrap();
         assert!(pass.contains(" 8.00 us ") || pass.contains("\"total_ns\":8000,"), "{pass}");
+        let lane = lines.iter().rfind(|line| line.contains("(cuda)")).unwrap();
+        let is_whole = lane.contains("\"kind\":\"lane\",\"count\":2,\"total_ns\":8001,");
+        assert!(lane.contains(" 2    8.00 us ") || is_whole, "{lane}");
     }
 }
 
