@@ -28,6 +28,8 @@ pub struct Executable {
 impl Executable {
     /// Opens a file and finds what is in it, by content and not by its name.
     ///
+    /// A folder of Triton's cache stands for the file in it that describes the kernel (feature `triton`).
+    ///
     /// The file is mapped (without feature `mmap`, read). Every count, offset and length that leads to
     /// a name, a location or a source is checked here; nothing in the file is run.
     ///
@@ -64,6 +66,12 @@ impl Executable {
 
     fn open_with(path: &Path, look: impl Fn(&[u8]) -> Result<Contents, Error>) -> Result<Self, Error> {
         let in_file = |error: Error| error.in_file(&path.to_string_lossy());
+        #[cfg(feature = "triton")]
+        if path.is_dir()
+            && let Some(metadata) = read::triton::metadata_in(path)
+        {
+            return Self::open(metadata);
+        }
         let (storage, stamp) = Storage::open(path).map_err(|error| in_file(Error::io(error)))?;
         let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let Contents { found, unreadable } = look(storage.bytes()).map_err(in_file)?;

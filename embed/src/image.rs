@@ -168,14 +168,15 @@ impl<'a> Image<'a> {
     /// The embedded source files.
     pub fn sources(self) -> Sources<'a> {
         let count = self.found().reader.sources(self.raw());
-        Sources { image: self, first: 0, count }
+        Sources { image: self, first: 0, count, is_listing: false }
     }
 
     /// Texts that the compiler wrote while it made this image, for instance its PTX: something to look at where
     /// there are no sources. Stages name them.
     pub fn listings(self) -> Sources<'a> {
         let reader = &self.found().reader;
-        Sources { image: self, first: reader.sources(self.raw()), count: reader.listings(self.raw()) }
+        let (first, count) = (reader.sources(self.raw()), reader.listings(self.raw()));
+        Sources { image: self, first, count, is_listing: true }
     }
 
     /// The source with exactly this path, or else the listing.
@@ -392,6 +393,8 @@ pub struct Sources<'a> {
     /// The first one's index among all of the reader's texts.
     first: usize,
     count: usize,
+    /// These are few, and in the compiler's order.
+    is_listing: bool,
 }
 
 impl<'a> Sources<'a> {
@@ -431,7 +434,7 @@ impl<'a> Sources<'a> {
     /// As [`find`](Self::find), but gives the whole record.
     pub fn find_source(self, path: impl AsRef<[u8]>) -> Option<Source<'a>> {
         let path = path.as_ref();
-        if self.first > 0 || !self.image.is_sorted() {
+        if self.is_listing || !self.image.is_sorted() {
             return self.iter().find(|source| source.path() == path);
         }
         let path_of = |index| self.image.found().reader.source_path(self.image.raw(), index).ok();

@@ -47,6 +47,8 @@
 //! | NVIDIA's fat binaries, also in host files | `offload` | cubins and PTX, LZ4 and zstd |
 //! | cubins, of nvcc, NVRTC and Triton | `cuda` | lines (`-lineinfo`, `-G`); the PTX in them as a [listing](Image::listings) |
 //! | PTX | `cuda` | lines; the text is a [listing](Image::listings) |
+//! | SPIR-V modules | `spirv` | text of `OpSource` and `DebugSource`, whole; lines of `DebugFunction`, `OpLine`, or the first in the body |
+//! | a folder of Triton's cache, and the texts and metadata in it | `triton` | lines; TTIR, TTGIR, LLVM IR and PTX are [listings](Image::listings) |
 //!
 //! In a file with DWARF the exports are the functions that a loader would find: those of the table of dynamic
 //! symbols, or all global ones if that has none. An ELF file that has a zonecast table or an IREE library is not
@@ -66,7 +68,8 @@
 //!
 //! `mmap` (default) maps files instead of reading them; `elf` finds and attaches zonecast tables in ELF files;
 //! `iree` (default, with `elf`) reads IREE's formats; `dwarf` reads debug information, `offload` with it
-//! code for GPUs in containers, and `cuda` that of NVIDIA; `zstd` packs and unpacks
+//! code for GPUs in containers, and `cuda` that of NVIDIA;
+//! `spirv` and `triton` read what their names say; `zstd` packs and unpacks
 //! texts in zonecast tables. Without features this crate depends on nothing.
 
 mod error;

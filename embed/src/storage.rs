@@ -53,6 +53,7 @@ pub(crate) struct Opened {
 
 #[cfg(feature = "_index")]
 impl Opened {
+    #[cfg(feature = "dwarf")]
     pub(crate) fn file(path: &Path) -> io::Result<Self> {
         let (storage, stamp) = Storage::open(path)?;
         Ok(Self { storage, stamp: stamp.map(|stamp| (path.to_owned(), stamp)) })

@@ -4,16 +4,16 @@ use zonecast_embed::{ErrorKind, Executable};
 
 #[test]
 fn unknown_contents_are_named() {
-    let error = Executable::from_bytes(b"\x03\x02\x23\x07 and so on".to_vec(), "shader").unwrap_err();
+    let error = Executable::from_bytes(b"MZ\x90\x00 and so on".to_vec(), "program").unwrap_err();
     let ErrorKind::Unknown(magic) = error.kind() else { panic!("{error}") };
-    assert_eq!(magic.as_bytes(), b"\x03\x02\x23\x07 and");
-    assert_eq!(error.file(), Some("shader"));
+    assert_eq!(magic.as_bytes(), b"MZ\x90\x00 and");
+    assert_eq!(error.file(), Some("program"));
     assert_eq!(error.offset(), Some(0));
     let message = error.to_string();
     assert!(
-        message.starts_with("shader: at offset 0x0: unknown contents, beginning 03 02 23 07 20 61 6e 64")
+        message.starts_with("program: at offset 0x0: unknown contents, beginning 4d 5a 90 00 20 61 6e 64")
     );
-    assert!(message.contains("(SPIR-V); understood: "), "{message}");
+    assert!(message.contains("(a Windows executable); understood: "), "{message}");
 }
 
 #[test]

@@ -5,15 +5,21 @@ use std::path::Path;
 #[cfg(feature = "offload")]
 use std::sync::Arc;
 
+#[cfg(feature = "dwarf")]
+use super::dwarf;
 #[cfg(feature = "elf")]
 use super::elf_tables;
+#[cfg(feature = "_index")]
+use super::index::Indexed;
 #[cfg(feature = "cuda")]
 use super::ptx;
+#[cfg(feature = "spirv")]
+use super::spirv;
+#[cfg(feature = "triton")]
+use super::triton;
 #[cfg(feature = "offload")]
 use super::unpack::{Packing, unpack};
 use super::{Found, Place, Reader, Result, zonecast};
-#[cfg(feature = "dwarf")]
-use super::{dwarf, index::Indexed};
 #[cfg(feature = "offload")]
 use super::{fatbin, offload};
 #[cfg(feature = "iree")]
@@ -42,7 +48,7 @@ const BITCODE: &str = "LLVM bitcode, as objects hold it for relocatable device c
 /// What a message about unknown contents names as understood.
 pub(crate) const UNDERSTOOD: &str = if cfg!(all(feature = "iree", feature = "dwarf")) {
     "zonecast tables; IREE modules (.vmfb) and executables; ELF files and WebAssembly modules with DWARF; \
-     with zonecast-embed's features `offload` and `cuda` also offload bundles, fat binaries and PTX"
+     with further features of zonecast-embed also offload bundles, fat binaries, PTX, SPIR-V and Triton's cache"
 } else if cfg!(feature = "iree") {
     "zonecast tables, alone or in ELF files; IREE modules (.vmfb); IREE executables for CPUs and GPUs"
 } else if cfg!(feature = "elf") {
@@ -222,6 +228,14 @@ impl Finder<'_> {
         #[cfg(feature = "cuda")]
         if ptx::is(bytes) {
             return self.take(Indexed::new(ptx::Ptx::new(bytes)), range);
+        }
+        #[cfg(feature = "triton")]
+        if let Some(file) = triton::Triton::recognise(bytes, self.path.filter(|_| depth == 0)) {
+            return self.take(Indexed::new(file), range);
+        }
+        #[cfg(feature = "spirv")]
+        if spirv::is(bytes) {
+            return self.take(Indexed::new(spirv::Spirv::new(bytes).map_err(in_file)?), range);
         }
         #[cfg(feature = "dwarf")]
         if dwarf::is_wasm(bytes) {

@@ -110,6 +110,7 @@ impl IndexBuilder {
         self.index.exports.len() - 1
     }
 
+    #[cfg(feature = "dwarf")]
     pub(crate) fn stage(&mut self, export: usize, name: &[u8], location: Option<(&[u8], u32)>) {
         let stage = (self.path(name), self.location(location));
         self.index.exports[export].stages.push(stage);
@@ -127,7 +128,7 @@ impl IndexBuilder {
     }
 
     /// Keeps a text that is not whole in the image.
-    #[cfg(feature = "cuda")]
+    #[cfg(any(feature = "cuda", feature = "spirv"))]
     pub(crate) fn unpacked(&mut self, text: Vec<u8>) -> Place {
         let range = 0..text.len();
         Place::Home { home: self.home_of(text), range, is_unpacked: true }
@@ -158,6 +159,7 @@ impl IndexBuilder {
     }
 
     /// Something is wrong. The first of several is kept.
+    #[cfg(feature = "dwarf")]
     pub(crate) fn damaged(&mut self, error: Error) {
         self.index.damage.get_or_insert(error);
     }

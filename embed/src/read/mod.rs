@@ -26,6 +26,10 @@ mod index;
 mod offload;
 #[cfg(feature = "cuda")]
 mod ptx;
+#[cfg(feature = "spirv")]
+mod spirv;
+#[cfg(feature = "triton")]
+pub(crate) mod triton;
 #[cfg(feature = "dwarf")]
 mod unpack;
 

@@ -66,13 +66,13 @@ impl Build for Ptx {
     }
 }
 
-/// A kernel in PTX.
+/// A kernel in a text that a compiler wrote.
 pub(crate) struct Kernel {
-    name: Vec<u8>,
-    /// The line of its directive.
-    line: u32,
+    pub(crate) name: Vec<u8>,
+    /// The line in that text.
+    pub(crate) line: u32,
     /// The path and line that it was compiled from.
-    location: Option<(Vec<u8>, u32)>,
+    pub(crate) location: Option<(Vec<u8>, u32)>,
 }
 
 /// Adds the listing in PTX of an image whose exports, by name, are there already.
@@ -106,7 +106,7 @@ fn path(first: Option<&Kernel>, target: Option<&[u8]>) -> Vec<u8> {
     listing_path(base.unwrap_or_default(), target)
 }
 
-fn kernels(text: &[u8]) -> Vec<Kernel> {
+pub(crate) fn kernels(text: &[u8]) -> Vec<Kernel> {
     let mut files = HashMap::new();
     let mut kernels = Vec::new();
     // The numbers behind each kernel's first `.loc`.

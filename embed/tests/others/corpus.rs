@@ -12,8 +12,9 @@ fn is_understood(file: &str) -> bool {
         "amdgpu" if file.ends_with(".hsaco") => cfg!(feature = "dwarf"),
         "amdgpu" => cfg!(feature = "offload"),
         "cuda" => cfg!(all(feature = "cuda", feature = "offload")),
-        "triton" if file.ends_with("bin") || file.ends_with("ptx") => cfg!(feature = "cuda"),
-        _ => false,
+        "triton" => cfg!(feature = "triton"),
+        "spirv" => cfg!(feature = "spirv"),
+        other => panic!("{other}"),
     }
 }
 
@@ -32,26 +33,63 @@ fn every_kernel_is_where_it_was_declared_and_every_source_is_there() {
         // Beside it is the file that it was stripped of, which the answers leave out.
         let is_alone = file == "dwarf/saxpy_c22_stripped.so";
         let executable = if is_alone { open_alone(file) } else { open(file) };
-        let kernels = answers["kernels"].as_array().unwrap();
-        for kernel in kernels.iter().filter(|_| file != "amdgpu/fill_host_rdc_new.o") {
-            check_kernel(file, &executable, kernel);
+        for kernel in answers["kernels"].as_array().into_iter().flatten() {
+            check_kernel(file, &executable, kernel, answers);
         }
-        // What is in LLVM bitcode is left out, and that is said.
-        if file != "amdgpu/fill_host_rdc_new.o" {
-            check_sources(file, &executable, answers["sources"].as_array().unwrap());
+        let sources = answers["sources"].as_array().unwrap();
+        match answers.get("entry_lines") {
+            Some(_) => check_pieces(file, &executable, sources),
+            // What is in LLVM bitcode is left out, and that is said.
+            None if file == "amdgpu/fill_host_rdc_new.o" => {}
+            None => check_sources(file, &executable, sources),
         }
     }
 }
 
 /// At least one image has the kernel, and those that say where it is all say the same.
-fn check_kernel(file: &str, executable: &Executable, kernel: &Value) {
+fn check_kernel(file: &str, executable: &Executable, kernel: &Value, answers: &Value) {
     let name = kernel["name"].as_str().unwrap();
+    if file == "amdgpu/fill_host_rdc_new.o" {
+        return;
+    }
     let found = locations(executable, name);
     assert!(!found.is_empty(), "{file}: {name} is not in {executable:?}");
+    // The compiler has left out the line, which is known from the source.
+    let is_lost = answers.get("entry_lines").is_some_and(|lines| lines[name].is_null());
+    let line = if is_lost { &Value::from(0) } else { &kernel["decl_line"] };
     for location in found {
         assert!(is_path_of(location.file, kernel["file"].as_str().unwrap()), "{file}: {location:?}");
-        assert_eq!(location.line, kernel["decl_line"], "{file}: {name}");
+        assert_eq!(location.line, *line, "{file}: {name}");
     }
+}
+
+/// Texts in SPIR-V may be in pieces, and may have something before them that nobody wrote.
+fn check_pieces(file: &str, executable: &Executable, expected: &[Value]) {
+    let mut left = sources(executable);
+    for source in expected.iter().filter(|source| source["storage"] != "none") {
+        let pieces = source["pieces"].as_array().unwrap();
+        let number = |piece: &Value, key: &str| piece[key].as_u64().unwrap() as usize;
+        let piece = |piece| {
+            let start = number(piece, "offset");
+            &executable.bytes()[start..start + number(piece, "length")]
+        };
+        let whole: Vec<u8> = pieces.iter().flat_map(piece).copied().collect();
+        assert_eq!(sha256(&whole), source["sha256"], "{file}");
+        if whole.starts_with(b"//__CSK_MD5:") {
+            continue;
+        }
+        let before = source["prefix_length"].as_u64().unwrap_or(0) as usize;
+        let offset = (pieces.len() == 1).then(|| (number(&pieces[0], "offset") + before) as u64);
+        let is_it = |found: &Source<'_>| {
+            is_path_of(found.path(), source["path"].as_str().unwrap())
+                && found.text() == &whole[before..]
+                && found.offset() == offset
+                && found.is_compressed() == (pieces.len() > 1)
+        };
+        let at = left.iter().position(is_it);
+        left.remove(at.unwrap_or_else(|| panic!("{file}: {source} is not among {left:?}")));
+    }
+    assert!(left.is_empty(), "{file}: beside those expected there are {left:?}");
 }
 
 fn check_sources(file: &str, executable: &Executable, expected: &[Value]) {

@@ -82,3 +82,19 @@ fn containers_and_cubins_damaged_anywhere() {
     damage("cuda/cuda_vec_lineinfo.sm90.cubin");
     damage("cuda/cuda_vec_lineinfo.ptx");
 }
+
+#[test]
+#[cfg(feature = "spirv")]
+fn spirv_damaged_anywhere() {
+    damage("spirv/fill_naga30.spv");
+    damage("spirv/fill_slang_g3.spv");
+    damage("spirv/vecp_llvmspirv15_ocl-100.spv");
+}
+
+#[test]
+#[cfg(feature = "triton")]
+fn triton_damaged_anywhere() {
+    damage("triton/cuda_90/tri_scale.ttir");
+    damage("triton/cuda_90/tri_scale.llir");
+    damage("triton/cuda_90/tri_scale.json");
+}

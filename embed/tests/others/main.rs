@@ -8,3 +8,7 @@ mod damage;
 #[cfg(feature = "dwarf")]
 mod dwarf;
 mod expected;
+#[cfg(feature = "spirv")]
+mod spirv;
+#[cfg(feature = "triton")]
+mod triton;

@@ -29,7 +29,7 @@ fn main() {
             }
         }
     }
-    for path in ["other/dwarf", "other/bpf", "other/wasm", "other/amdgpu", "other/cuda"].into_iter().flat_map(files) {
+    for path in ["other/dwarf", "other/bpf", "other/wasm", "other/amdgpu", "other/cuda", "other/spirv", "other/triton/cuda_90"].into_iter().flat_map(files) {
         let bytes = std::fs::read(&path).unwrap();
         put(&corpus.join(folder_of(&bytes)), &path.file_name().unwrap().to_string_lossy(), &bytes);
     }
@@ -43,6 +43,8 @@ fn main() {
 /// Where what other compilers wrote belongs.
 fn folder_of(bytes: &[u8]) -> &'static str {
     match bytes {
+        [3, 2, 0x23, 7, ..] => "spirv",
+        [b'#' | b';' | b'{', ..] => "triton",
         [0x7f, b'E', b'L', b'F', ..] | [0, b'a', b's', b'm', ..] => "dwarf",
         _ => "offload",
     }
