@@ -51,8 +51,8 @@
 //! | a folder of Triton's cache, and the texts and metadata in it | `triton` | lines; TTIR, TTGIR, LLVM IR and PTX are [listings](Image::listings) |
 //!
 //! In a file with DWARF the exports are the functions that a loader would find: those of the table of dynamic
-//! symbols, or all global ones if that has none. An ELF file that has a zonecast table or an IREE library is not
-//! looked at for DWARF: those say better what is in it.
+//! symbols, or all global ones if that has none. An ELF file that has an IREE library, or a zonecast table that
+//! lists exports, is not looked at for DWARF: those say better what is in it.
 //!
 //! # Trust
 //!

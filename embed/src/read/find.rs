@@ -86,15 +86,7 @@ pub(crate) struct Contents {
 ///
 /// If nothing in them can be read: then the first reason for that.
 pub(crate) fn contents(bytes: &[u8], path: Option<&Path>) -> Result<Contents> {
-    let contents = Contents { found: Vec::new(), unreadable: Vec::new() };
-    let mut finder = Finder {
-        bytes,
-        path,
-        contents,
-        budget: Budget::of(bytes),
-        #[cfg(feature = "offload")]
-        unpacked: MOST_UNPACKED,
-    };
+    let mut finder = Finder::new(bytes, path);
     finder.look(0..bytes.len(), 0)?;
     let mut contents = finder.contents;
     contents.found.sort_by_key(|found| found.place.start());
@@ -117,15 +109,13 @@ impl Contents {
 ///
 /// If none of those that are there can be read: then the first reason for that.
 pub(crate) fn tables_in_elf(bytes: &[u8]) -> Result<Contents> {
-    let contents = Contents { found: Vec::new(), unreadable: Vec::new() };
     #[cfg(feature = "elf")]
     if elf_tables::is(bytes) {
-        let mut finder = Finder { bytes, path: None, contents, budget: Budget::of(bytes) };
+        let mut finder = Finder::new(bytes, None);
         finder.take_elf_tables(&(0..bytes.len()))?;
         return finder.contents.or_reason();
     }
-    let _ = bytes;
-    Ok(contents)
+    Ok(Finder::new(bytes, None).contents)
 }
 
 /// How much more may be read. Hostile parts and tables may overlap, and looking at all of them would then
@@ -177,12 +167,13 @@ pub(crate) fn check(reader: &dyn Reader, image: &[u8], budget: &mut Budget) -> R
     Ok(())
 }
 
+/// Whether there is more to say of an ELF file than what is in the parts found.
 #[cfg(feature = "elf")]
 fn is_debug(_file: &[u8]) -> bool {
-    #[cfg(feature = "offload")]
+    #[cfg(feature = "dwarf")]
     return dwarf::Debug::is_there(_file);
-    #[cfg(not(feature = "offload"))]
-    true
+    #[cfg(not(feature = "dwarf"))]
+    false
 }
 
 #[cfg(feature = "offload")]
@@ -203,7 +194,18 @@ struct Finder<'a> {
     unpacked: u64,
 }
 
-impl Finder<'_> {
+impl<'a> Finder<'a> {
+    fn new(bytes: &'a [u8], path: Option<&'a Path>) -> Self {
+        Self {
+            bytes,
+            path,
+            contents: Contents { found: Vec::new(), unreadable: Vec::new() },
+            budget: Budget::of(bytes),
+            #[cfg(feature = "offload")]
+            unpacked: MOST_UNPACKED,
+        }
+    }
+
     /// Looks at one range: an executable, a container, or neither.
     fn look(&mut self, range: Range<usize>, depth: usize) -> Result<()> {
         let bytes = &self.bytes[range.clone()];
@@ -293,21 +295,21 @@ impl Finder<'_> {
     /// Looks for tables and for an IREE library, either or both of which may be in an ELF file.
     #[cfg(feature = "elf")]
     fn look_at_elf(&mut self, range: Range<usize>, depth: usize) -> Result<()> {
+        let first = self.contents.found.len();
         let has_tables = self.take_elf_tables(&range)?;
+        // Such a table says what is in the file; one without exports only adds texts to that.
+        let lists_exports = self.contents.found[first..].iter().any(|table| table.reader.exports(&[]) > 0);
         match self.take_library(&range) {
-            Ok(true) => Ok(()),
-            Ok(false) if has_tables => Ok(()),
-            // Of a host's half without debug information nothing can be said but that.
-            Ok(false) if self.look_at_containers(&range, depth)? && !is_debug(&self.bytes[range.clone()]) => {
-                Ok(())
-            }
-            Ok(false) => self.take_debug(range),
-            Err(error) if has_tables => {
-                self.contents.unreadable.push(error);
-                Ok(())
-            }
-            Err(error) => Err(error),
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
+            Err(error) if has_tables => self.contents.unreadable.push(error),
+            Err(error) => return Err(error),
         }
+        let has_parts = self.look_at_containers(&range, depth)?;
+        if lists_exports || (has_tables || has_parts) && !is_debug(&self.bytes[range.clone()]) {
+            return Ok(());
+        }
+        self.take_debug(range)
     }
 
     #[cfg(feature = "dwarf")]
@@ -385,9 +387,7 @@ impl Finder<'_> {
         self.unpacked = self.unpacked.checked_sub(length).ok_or(Error::unsupported(at as u64, TOO_MUCH))?;
         let unpacked = unpack(&self.bytes[range], packing, length);
         let bytes: Arc<[u8]> = unpacked.map_err(|error| error.at(at as u64))?.into();
-        let contents = Contents { found: Vec::new(), unreadable: Vec::new() };
-        let budget = Budget::of(&bytes);
-        let mut finder = Finder { bytes: &bytes, path: None, contents, budget, unpacked: self.unpacked };
+        let mut finder = Finder { unpacked: self.unpacked, ..Finder::new(&bytes, None) };
         let looked = finder.look(0..bytes.len(), depth);
         let Finder { contents, unpacked, .. } = finder;
         self.unpacked = unpacked;

@@ -68,7 +68,6 @@ impl<'a> Binary<'a> {
         }
     }
 
-    #[cfg(feature = "offload")]
     pub(crate) fn has_debug(&self) -> bool {
         match self {
             Self::Elf { file, .. } => {

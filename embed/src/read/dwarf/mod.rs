@@ -61,7 +61,6 @@ pub(crate) struct Debug {
 
 impl Debug {
     /// Whether the file has debug information, or names the file that has it.
-    #[cfg(feature = "offload")]
     pub(crate) fn is_there(file: &[u8]) -> bool {
         Binary::parse(file).is_ok_and(|binary| binary.has_debug() || binary.debug_link().is_some())
     }

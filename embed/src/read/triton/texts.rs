@@ -18,10 +18,12 @@ pub(super) fn stage(text: &[u8]) -> Option<&'static str> {
     if text.starts_with(b"; ModuleID = 'LLVMDialectModule'") {
         return Some("llir");
     }
+    if !text.starts_with(b"#") && !text.starts_with(b"module") {
+        return None;
+    }
     let start = &text[..text.len().min(SEARCHED)];
-    let is_mlir = (text.starts_with(b"#") || text.starts_with(b"module")) && has(start, b"tt.func");
-    let is_for_gpu = has(start, b"ttg.num-warps") || has(start, b"#ttg.");
-    is_mlir.then_some(if is_for_gpu { "ttgir" } else { "ttir" })
+    let is_for_gpu = || has(start, b"ttg.num-warps") || has(start, b"#ttg.");
+    has(start, b"tt.func").then(|| if is_for_gpu() { "ttgir" } else { "ttir" })
 }
 
 fn has(text: &[u8], part: &[u8]) -> bool {
