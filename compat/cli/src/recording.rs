@@ -1,6 +1,7 @@
 //! `zonecast recording`.
 
 mod diff;
+mod recorded;
 mod replay;
 mod show;
 

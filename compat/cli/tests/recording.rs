@@ -219,3 +219,57 @@ fn replay_says_what_is_missing() {
     let (text, code) = said(&["replay", path(folder.path())]);
     assert!(code == 1 && text.contains("a replay needs this file, and it is not there"), "{text}");
 }
+
+fn rowsum() -> PathBuf {
+    data("../own/rowsum.zcrec")
+}
+
+#[test]
+fn zonecast_s_own_recordings_are_shown_with_their_source() {
+    let (text, code) = said(&["show", path(&rowsum())]);
+    assert_eq!(code, 0);
+    for line in [
+        "kernel        rowsum_dispatch_0_reduction_Dx10_f32\n",
+        "launch        4 x 1 x 1 blocks of their own size, 0 bytes of shared memory\n",
+        "argument 0    0x64 (100)\n",
+        "argument 3    buffer 1 at offset 0x0\n",
+        "400 bytes at ",
+        "9 embedded sources, the kernel is at mlp_net_rowsum_dispatch_0_embedded_elf_x86_64.0.source.mlir:8\n",
+    ] {
+        assert!(text.contains(line), "{line}{text}");
+    }
+    let output = zonecast(&["show", "--format", "json", path(&data("../own"))]);
+    let all: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(all[0]["buffers"][1]["changed"], true);
+    assert_eq!(all[0]["grid"], serde_json::json!([4, 1, 1]));
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn zonecast_s_own_recordings_are_replayed_and_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rowsum.zcrec");
+    fs::copy(rowsum(), &file).unwrap();
+    let (text, code) = said(&["replay", path(&file), "--type", "f32", "--repeat", "2", "--save-output"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("argument 3 (0xfa0..0x1130, f32): 100 equal\n"), "{text}");
+    assert_eq!(said(&["diff", path(&file)]).1, 0);
+    assert_eq!(said(&["diff", path(&file), path(&rowsum())]).1, 0);
+    let (text, code) = said(&["replay", path(&file), "--arg", "0=99", "--type", "f32"]);
+    assert!(code == 3 && text.contains("argument 3 (0xfa0..0x1130, f32): 1 of 100 differ"), "{text}");
+}
+
+#[test]
+fn a_damaged_recording_of_zonecast_s_own_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rowsum.zcrec");
+    let mut bytes = fs::read(rowsum()).unwrap();
+    bytes[100_000] ^= 1;
+    fs::write(&file, bytes).unwrap();
+    for verb in ["show", "replay", "diff"] {
+        let (text, code) = said(&[verb, path(&file)]);
+        assert!(code == 1 && text.contains("expected a part \"image\" with its checksum"), "{verb}: {text}");
+    }
+    let (text, code) = said(&["show", path(folder.path())]);
+    assert!(code == 1 && text.contains("with its checksum"), "{text}");
+}

@@ -44,12 +44,12 @@ impl Error {
         Self::new(ErrorKind::Unknown(expected.into()), None)
     }
 
-    pub(crate) fn unsupported(what: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(ErrorKind::Unsupported(what.into()), None)
-    }
-
     pub(crate) fn version(format: &'static str, found: [u16; 2]) -> Self {
         Self::new(ErrorKind::Version(format, found), None)
+    }
+
+    pub(crate) fn unsupported(what: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(ErrorKind::Unsupported(what.into()), None)
     }
 
     pub(crate) fn damaged(offset: u64, expected: impl Into<Cow<'static, str>>) -> Self {

@@ -4,6 +4,7 @@
 //! * [`instruments`]: IREE's dispatch instruments, what each workgroup of a kernel loaded and stored.
 //! * [`llvm`] reads kernel launches that LLVM's offload runtime has recorded.
 //! * [`diff`] compares what two runs computed, number by number.
+//! * [`recorder`] records launches itself, whole, into files that can grow.
 //! * [`replay`] runs recorded kernels again.
 //! * [`child`] runs what is not trusted in a process of its own, with limits.
 //!
@@ -21,6 +22,7 @@ mod error;
 mod image;
 pub mod instruments;
 pub mod llvm;
+pub mod recorder;
 pub mod replay;
 
 pub use contents::Contents;

@@ -1,15 +1,15 @@
 //! `zonecast recording diff`.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use zonecast_recordings::diff::{Difference, Element, Outcome, Region, Tolerance, compare};
-use zonecast_recordings::llvm::{Part, Recording};
+use zonecast_recordings::recorder::container::Container;
 
-use crate::files::{about, print};
+use super::recorded::{Recorded, open};
+use crate::files::print;
 use crate::{FOUND, Failure};
 
 #[derive(Args)]
@@ -61,76 +61,76 @@ fn admitted(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let recording = Recording::open(&arguments.a)?;
-    let a = output(&recording)?;
-    let b = match &arguments.b {
+    let recorded = Recorded::open(&arguments.a)?;
+    let mut a = output(&recorded, &arguments.a)?;
+    let mut b = match &arguments.b {
         Some(path) => other_output(path)?,
-        None => replay_output(&recording)?,
+        None => replay_output(&recorded)?,
     };
-    let outcomes = arguments.view.compare(&recording, &a, &b)?;
-    report(&outcomes)
+    report(&arguments.view.compare(&recorded, &mut a, &mut b)?)
 }
 
 impl View {
-    /// Compares two files of a recording's memory.
-    pub(super) fn compare(&self, recording: &Recording, a: &Path, b: &Path) -> Result<Vec<Outcome>, Failure> {
-        let count = recording.description().arguments.len();
+    /// Compares two outputs of a recording.
+    pub(super) fn compare(
+        &self,
+        recorded: &Recorded,
+        a: &mut dyn Read,
+        b: &mut dyn Read,
+    ) -> Result<Vec<Outcome>, Failure> {
+        let pointees = recorded.pointees();
+        let count = pointees.len();
         let named =
             self.arguments.iter().chain(self.types.iter().filter_map(|(argument, _)| argument.as_ref()));
         if let Some(argument) = named.into_iter().find(|&&argument| argument >= count) {
             return Err(format!("there is no argument {argument}; there are {count}, counted from 0").into());
         }
-        let regions = self.regions(recording)?;
-        let open = |path: &Path| File::open(path).map_err(|error| about(path, &error));
-        let (mut file_a, mut file_b) = (open(a)?, open(b)?);
-        let outcomes = compare(&mut file_a, &mut file_b, &regions, self.tolerance());
-        Ok(outcomes.map_err(|error| format!("{}, {}: {error}", a.display(), b.display()))?)
+        let regions = self.regions(recorded, &pointees)?;
+        let tolerance = Tolerance { ulp: self.ulp, relative: self.relative, absolute: self.absolute };
+        Ok(compare(a, b, &regions, tolerance)?)
     }
 
-    fn tolerance(&self) -> Tolerance {
-        Tolerance { ulp: self.ulp, relative: self.relative, absolute: self.absolute }
-    }
-
-    fn regions(&self, recording: &Recording) -> Result<Vec<Region>, Failure> {
+    fn regions(&self, recorded: &Recorded, pointees: &[Option<usize>]) -> Result<Vec<Region>, Failure> {
         let of = |wanted| self.types.iter().rev().find(|(argument, _)| *argument == wanted).map(|(_, e)| *e);
         let default = of(None).unwrap_or(Element::U8);
         let element =
             |pointing: &[usize]| pointing.iter().find_map(|&index| of(Some(index))).unwrap_or(default);
-        let regions = recording.regions(element);
+        let regions = recorded.regions(element);
         if self.arguments.is_empty() {
             return Ok(regions);
         }
-        let pointees: Vec<_> = recording.arguments().map(|argument| argument.pointee).collect();
-        let mut buffers = Vec::new();
+        let mut wanted = Vec::new();
         for &argument in &self.arguments {
-            let pointee = pointees[argument];
             let number = || format!("argument {argument} does not point into the recorded memory");
-            buffers.push(pointee.ok_or_else(number)?.buffer);
+            wanted.push(pointees[argument].ok_or_else(number)?);
         }
-        let wanted = |(index, region)| buffers.contains(&index).then_some(region);
-        Ok(regions.into_iter().enumerate().filter_map(wanted).collect())
+        let chosen = |(index, region)| wanted.contains(&index).then_some(region);
+        Ok(regions.into_iter().enumerate().filter_map(chosen).collect())
     }
 }
 
-/// Where a recording's output is.
-pub(super) fn output(recording: &Recording) -> Result<PathBuf, Failure> {
-    let missing = || format!("{}: there is no output to compare", recording.place(Part::Output).display());
-    Ok(recording.path(Part::Output).ok_or_else(missing)?.to_owned())
+fn output(recorded: &Recorded, path: &Path) -> Result<Box<dyn Read>, Failure> {
+    let missing = || format!("{}: there is no output to compare", path.display());
+    Ok(recorded.output()?.ok_or_else(missing)?)
 }
 
-fn replay_output(recording: &Recording) -> Result<PathBuf, Failure> {
-    let place = recording.place(Part::ReplayOutput);
-    let missing =
-        || format!("{}: there is no output of a replay; name what to compare with", place.display());
-    Ok(recording.path(Part::ReplayOutput).ok_or_else(missing)?.to_owned())
+fn replay_output(recorded: &Recorded) -> Result<Box<dyn Read>, Failure> {
+    let place = recorded.replay_output();
+    match place.is_file() {
+        true => open(&place),
+        false => {
+            let what = "there is no output of a replay; name what to compare with";
+            Err(format!("{}: {what}", place.display()).into())
+        }
+    }
 }
 
 /// Of another recording, or the file itself.
-fn other_output(path: &Path) -> Result<PathBuf, Failure> {
+fn other_output(path: &Path) -> Result<Box<dyn Read>, Failure> {
     let is_json = path.extension().is_some_and(|extension| extension == "json");
-    match path.is_file() && !is_json {
-        true => Ok(path.to_owned()),
-        false => output(&Recording::open(path)?),
+    match path.is_file() && !is_json && !Container::is_one(path) {
+        true => open(path),
+        false => output(&Recorded::open(path)?, path),
     }
 }
 

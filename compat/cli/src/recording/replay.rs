@@ -9,11 +9,12 @@ use clap::Args;
 use indicatif::ProgressBar;
 use zonecast_recordings::child::Limits;
 use zonecast_recordings::diff::Outcome;
-use zonecast_recordings::llvm::{Part, Recording};
 use zonecast_recordings::replay::{Replay, Replayed, Run, Word};
 
 use super::diff::{View, report};
+use super::recorded::{Recorded, open};
 use crate::files::about;
+use crate::sources::plain;
 use crate::{FOUND, Failure};
 
 #[derive(Args)]
@@ -36,7 +37,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     time: u64,
     /// How much memory the process may use
-    #[arg(long, value_name = "MIB", default_value_t = 8192)]
+    #[arg(long, value_name = "MIB", default_value_t = 8192, value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     memory: u64,
     /// Keep what was computed beside the recording, for `diff`
     #[arg(long)]
@@ -53,27 +54,33 @@ fn word(text: &str) -> Result<(usize, Word), String> {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let _session = zonecast::start();
-    let recording = Recording::open(&arguments.recording)?;
-    for note in recording.notes() {
-        eprintln!("zonecast: {note}");
-    }
-    let replayed = replay(arguments, &recording)?;
+    let recorded = Recorded::open(&arguments.recording)?;
+    let notes: Vec<String> = match &recorded {
+        Recorded::Llvm(recording) => recording.notes().iter().map(ToString::to_string).collect(),
+        Recorded::Own(_, recording) => recording.gaps.clone(),
+    };
+    notes.iter().for_each(|note| eprintln!("zonecast: {}", plain(note.as_bytes())));
+    let replayed = replay(arguments, &recorded)?;
     tell(&replayed.runs);
     if arguments.save_output {
-        let place = recording.place(Part::ReplayOutput);
+        let place = recorded.replay_output();
         fs::copy(&replayed.outputs()[0], &place).map_err(|error| about(&place, &error))?;
     }
-    let Some(recorded) = recording.path(Part::Output) else {
-        println!("there is no recorded output to compare with");
-        return Ok(ExitCode::SUCCESS);
-    };
+    compare(arguments, &recorded, &replayed)
+}
+
+fn compare(arguments: &Arguments, recorded: &Recorded, replayed: &Replayed) -> Result<ExitCode, Failure> {
     let mut code = ExitCode::SUCCESS;
     for (number, output) in replayed.outputs().iter().enumerate() {
+        let Some(mut expected) = recorded.output()? else {
+            println!("there is no recorded output to compare with");
+            return Ok(code);
+        };
         let runs = replayed.runs.iter().filter(|run| run.output == number).count();
         if runs < replayed.runs.len() {
             println!("{runs} of {} runs computed this:", replayed.runs.len());
         }
-        let outcomes = arguments.view.compare(&recording, recorded, output)?;
+        let outcomes = arguments.view.compare(recorded, &mut expected, &mut open(output)?)?;
         report(&outcomes)?;
         if !outcomes.iter().all(Outcome::is_within) {
             code = ExitCode::from(FOUND);
@@ -88,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
 }
 
-fn replay(arguments: &Arguments, recording: &Recording) -> Result<Replayed, Failure> {
+fn replay(arguments: &Arguments, recorded: &Recorded) -> Result<Replayed, Failure> {
     let replay = Replay {
         repeat: arguments.repeat,
         limits: Limits {
@@ -104,7 +111,11 @@ fn replay(arguments: &Arguments, recording: &Recording) -> Result<Replayed, Fail
     child.args(["recording", "serve-replay"]);
     // Draws on terminals only.
     let progress = ProgressBar::new(arguments.repeat.into());
-    let replayed = replay.llvm_watched(recording, &mut child, &mut |_| progress.inc(1));
+    let mut watch = |_| progress.inc(1);
+    let replayed = match recorded {
+        Recorded::Llvm(recording) => replay.llvm_watched(recording, &mut child, &mut watch),
+        Recorded::Own(file, _) => replay.recording(file, &mut child, &mut watch),
+    };
     progress.finish_and_clear();
     Ok(replayed?)
 }

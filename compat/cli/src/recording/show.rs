@@ -1,5 +1,7 @@
 //! `zonecast recording show`.
 
+mod own;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,14 +11,17 @@ use serde_json::{Value, json};
 use zonecast_embed::Executable;
 use zonecast_recordings::ImageKind;
 use zonecast_recordings::llvm::{Argument, Limits, Note, Part, Recording, find_all};
+use zonecast_recordings::recorder::container::Container;
 
+use super::recorded::Recorded;
 use crate::files::{about, print};
 use crate::sources::plain;
 use crate::{FOUND, Failure};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Recordings of LLVM's offload runtime: .json files, what the names of their files begin with, or folders
+    /// Recordings of LLVM's offload runtime (.json files, or what the names of their files begin with) or of
+    /// zonecast's recorder, or folders of them
     #[arg(required = true, value_name = "RECORDING")]
     recordings: Vec<PathBuf>,
     /// How to write what there is
@@ -45,32 +50,72 @@ struct Image {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (mut recordings, mut failed) = (Vec::new(), false);
     for path in &arguments.recordings {
-        let (found, errors) = find_all(path)?;
-        for error in &errors {
-            eprintln!("zonecast: {error}");
-        }
-        failed |= !errors.is_empty() || found.is_empty();
-        if found.is_empty() && errors.is_empty() {
+        let (found, failures) = find(path)?;
+        failures.iter().for_each(|failure| eprintln!("zonecast: {failure}"));
+        failed |= !failures.is_empty() || found.is_empty();
+        if found.is_empty() && failures.is_empty() {
             eprintln!("zonecast: {}: there is no recording in this folder", path.display());
         }
         recordings.extend(found);
     }
     match arguments.format {
-        Format::Text => print(|out| recordings.iter().try_for_each(|recording| text(out, recording)))?,
+        Format::Text => print(|out| recordings.iter().try_for_each(|recorded| text(out, recorded)))?,
         Format::Json => {
             let all: Vec<_> = recordings.iter().map(object).collect();
             print(|out| writeln!(out, "{:#}", Value::from(all)))?;
         }
     }
-    let is_misnamed = |note: &Note| matches!(note, Note::Misnamed { .. });
     Ok(match () {
         () if failed => ExitCode::FAILURE,
-        () if recordings.iter().flat_map(Recording::notes).any(is_misnamed) => ExitCode::from(FOUND),
+        () if recordings.iter().any(is_misnamed) => ExitCode::from(FOUND),
         () => ExitCode::SUCCESS,
     })
 }
 
-fn text(out: &mut impl Write, recording: &Recording) -> io::Result<()> {
+fn is_misnamed(recorded: &Recorded) -> bool {
+    match recorded {
+        Recorded::Llvm(recording) => recording.notes().iter().any(|n| matches!(n, Note::Misnamed { .. })),
+        Recorded::Own(..) => false,
+    }
+}
+
+/// All recordings that a path stands for, of either kind, and what could not be read.
+fn find(path: &Path) -> Result<(Vec<Recorded>, Vec<Failure>), Failure> {
+    if Container::is_one(path) {
+        return Ok((vec![Recorded::open(path)?], Vec::new()));
+    }
+    let (llvm, errors) = find_all(path)?;
+    let mut found: Vec<_> = llvm.into_iter().map(Recorded::Llvm).collect();
+    let mut failures: Vec<Failure> = errors.into_iter().map(Failure::from).collect();
+    if path.is_dir() {
+        let entries = std::fs::read_dir(path).map_err(|error| about(path, &error))?;
+        let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files.sort();
+        for file in files.iter().filter(|file| Container::is_one(file)) {
+            match Recorded::open(file) {
+                Ok(recorded) => found.push(recorded),
+                Err(failure) => failures.push(failure),
+            }
+        }
+    }
+    Ok((found, failures))
+}
+
+fn text(out: &mut impl Write, recorded: &Recorded) -> io::Result<()> {
+    match recorded {
+        Recorded::Llvm(recording) => llvm_text(out, recording),
+        Recorded::Own(file, recording) => own::text(out, file, recording),
+    }
+}
+
+fn object(recorded: &Recorded) -> Value {
+    match recorded {
+        Recorded::Llvm(recording) => llvm_object(recording),
+        Recorded::Own(file, recording) => own::object(file, recording),
+    }
+}
+
+fn llvm_text(out: &mut impl Write, recording: &Recording) -> io::Result<()> {
     let described = recording.description();
     let mut line = |key: &str, value: String| writeln!(out, "  {key:<13} {value}");
     line("file", recording.json().display().to_string())?;
@@ -140,7 +185,7 @@ fn word(argument: Argument) -> String {
     }
 }
 
-fn object(recording: &Recording) -> Value {
+fn llvm_object(recording: &Recording) -> Value {
     let described = recording.description();
     let limits = |limits: Option<Limits>| limits.map(|limits| json!([limits.least, limits.most]));
     let argument = |argument: Argument| {
@@ -148,12 +193,7 @@ fn object(recording: &Recording) -> Value {
         json!({ "word": argument.word, "pointee": pointee })
     };
     let image = image(recording).map(|image| match image {
-        Ok(image) => json!({
-            "kind": image.kind.to_string(),
-            "bytes": image.length,
-            "sources": image.sources,
-            "place": image.place,
-        }),
+        Ok(image) => image.object(),
         Err(failure) => json!({ "error": failure.to_string() }),
     });
     let report = recording.report();
@@ -196,16 +236,31 @@ fn read_image(path: &Path, kernel: &str) -> Result<Image, Failure> {
     io::Read::read_to_end(&mut io::Read::take(file, 64), &mut head).map_err(|error| about(path, &error))?;
     // Most images carry no sources, and to the reader of sources they are then nothing.
     let executable = Executable::open(path).unwrap_or_else(|_| Executable::empty(""));
-    let mut exports = executable.images().flat_map(|image| image.exports());
-    let export = exports.find(|export| export.name() == kernel.as_bytes());
-    let stage = export.and_then(|export| export.stage("0.source")?.location);
-    let place = stage.or_else(|| export?.location());
-    Ok(Image {
-        kind: ImageKind::of(&head),
-        length,
-        sources: executable.images().map(|image| image.sources().len()).sum(),
-        place: place.map(|place| format!("{}:{}", plain(place.file), place.line)),
-    })
+    Ok(Image::of(&head, length, &executable, kernel))
+}
+
+impl Image {
+    fn of(head: &[u8], length: u64, executable: &Executable, kernel: &str) -> Self {
+        let mut exports = executable.images().flat_map(|image| image.exports());
+        let export = exports.find(|export| export.name() == kernel.as_bytes());
+        let stage = export.and_then(|export| export.stage("0.source")?.location);
+        let place = stage.or_else(|| export?.location());
+        Self {
+            kind: ImageKind::of(head),
+            length,
+            sources: executable.images().map(|image| image.sources().len()).sum(),
+            place: place.map(|place| format!("{}:{}", plain(place.file), place.line)),
+        }
+    }
+
+    fn object(&self) -> Value {
+        json!({
+            "kind": self.kind.to_string(),
+            "bytes": self.length,
+            "sources": self.sources,
+            "place": self.place,
+        })
+    }
 }
 
 impl std::fmt::Display for Image {

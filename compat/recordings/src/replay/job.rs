@@ -21,10 +21,21 @@ pub(super) struct Words {
     pub(super) words: Vec<u64>,
 }
 
+/// A dispatch of an IREE executable for CPUs.
+#[derive(Debug)]
+pub(super) struct Dispatch {
+    /// The recording.
+    pub(super) file: PathBuf,
+    /// Instead of the image in it.
+    pub(super) image: Option<PathBuf>,
+    pub(super) constants: Vec<u32>,
+}
+
 /// What the child is to run.
 #[derive(Debug)]
 pub(super) enum Job {
     Words(Words),
+    Dispatch(Dispatch),
 }
 
 /// What the child runs, how often, and where it leaves what came of it.
@@ -59,14 +70,16 @@ impl Job {
     pub(super) fn base(&self) -> u64 {
         match self {
             Self::Words(words) => words.base,
+            Self::Dispatch(_) => 0,
         }
     }
 
     pub(super) fn to_json(&self, repeat: u32, folder: &Path) -> Value {
-        let job = match self {
-            Self::Words(words) => words.to_json(),
+        let (kind, job) = match self {
+            Self::Words(words) => ("words", words.to_json()),
+            Self::Dispatch(dispatch) => ("dispatch", dispatch.to_json()),
         };
-        json!({ "repeat": repeat, "folder": path(folder), "job": job })
+        json!({ "repeat": repeat, "folder": path(folder), kind: job })
     }
 }
 
@@ -74,8 +87,9 @@ impl Order {
     /// Reads what [`Job::to_json`] wrote; `None` if it is something else.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(text).ok()?;
+        let words = Words::parse(&value["words"]).map(Job::Words);
         Some(Self {
-            job: Job::Words(Words::parse(&value["job"])?),
+            job: words.or_else(|| Dispatch::parse(&value["dispatch"]).map(Job::Dispatch))?,
             repeat: value["repeat"].as_u64()?,
             folder: to_path(&value["folder"])?,
         })
@@ -112,6 +126,25 @@ impl Words {
             globals_file: to_path(&value["globals_file"]),
             globals: value["globals"].as_array()?.iter().map(global).collect::<Option<_>>()?,
             words: value["words"].as_array()?.iter().map(Value::as_u64).collect::<Option<_>>()?,
+        })
+    }
+}
+
+impl Dispatch {
+    fn to_json(&self) -> Value {
+        json!({
+            "file": path(&self.file),
+            "image": self.image.as_deref().map(path),
+            "constants": self.constants,
+        })
+    }
+
+    fn parse(value: &Value) -> Option<Self> {
+        let constant = |value: &Value| u32::try_from(value.as_u64()?).ok();
+        Some(Self {
+            file: to_path(&value["file"])?,
+            image: to_path(&value["image"]),
+            constants: value["constants"].as_array()?.iter().map(constant).collect::<Option<_>>()?,
         })
     }
 }

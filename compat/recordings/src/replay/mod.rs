@@ -1,7 +1,8 @@
 //! Runs recorded kernels again, on the CPU, in a process of its own.
 //!
-//! [`Replay`] says how often and within which limits; [`Replay::llvm`] runs a launch that LLVM recorded on the host. Before
-//! each run, memory and globals are what they were when the launch was recorded, at the same addresses. What
+//! [`Replay`] says how often and within which limits; [`Replay::llvm`] runs a launch that LLVM recorded on the host,
+//! [`Replay::recording`] a dispatch that this crate's [`recorder`] did. Before
+//! each run, memory and globals are what they were when the launch was recorded, LLVM's at the same addresses. What
 //! each run computed is left in files, to be [compared](crate::diff) with what was recorded.
 //!
 //! # The child
@@ -42,10 +43,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use tempfile::TempDir;
-use zonecast::Time;
+use zonecast::{Time, sources};
+use zonecast_embed::Executable;
 
 use crate::child::{self, Failure, Limits};
 use crate::llvm::{Generation, Note, Part, Recording};
+use crate::recorder::{self, Argument};
 use crate::{Error, ImageKind};
 
 use self::job::{Answer, Answers, Job, Words};
@@ -182,6 +185,65 @@ impl Replay {
         let words = self.words(recording)?;
         let (image, kernel) = (words.image.clone(), words.kernel.clone());
         self.run(Job::Words(words), child, &mut Trace::new(&image, &kernel), watch)
+    }
+
+    /// Replays a launch that a [`Recorder`](crate::recorder::Recorder) recorded in this file, of an IREE executable for CPUs.
+    /// Each time `watch` is told of a run. `child` is a program that calls [`serve`].
+    ///
+    /// Other arguments can be given for constants only, since bindings have no address.
+    ///
+    /// # Errors
+    ///
+    /// If the file is damaged, the launch was on another kind of device, its image was not recorded, or the child
+    /// fails.
+    pub fn recording(
+        &self,
+        file: &Path,
+        child: &mut Command,
+        watch: &mut (dyn FnMut(Run) + Send),
+    ) -> Result<Replayed, ReplayError> {
+        let _zone = zonecast::zone!("replay");
+        let recording = recorder::Recording::read(file)?;
+        let (job, executable) = self.dispatch(&recording, file).map_err(|error| error.in_file(file))?;
+        let mut trace = Trace::of(sources::register(executable), &recording.description.kernel);
+        self.run(Job::Dispatch(job), child, &mut trace, watch)
+    }
+
+    /// What the child is to do, and what it will run.
+    fn dispatch(
+        &self,
+        recording: &recorder::Recording,
+        file: &Path,
+    ) -> Result<(job::Dispatch, Executable), Error> {
+        let launch = &recording.description;
+        if launch.backend != recorder::cpu::NAME {
+            let what = format!("a replay of what was launched on {}, rather than on a CPU", launch.backend);
+            return Err(Error::unsupported(what));
+        }
+        if recording.image.is_empty() && self.image.is_none() {
+            return Err(Error::missing("a replay needs the image, and it was not recorded"));
+        }
+        let constants = launch.arguments.iter().filter(|argument| argument.pointee.is_none());
+        let constant =
+            |argument: &Argument| argument.bytes.as_slice().try_into().ok().map(u32::from_le_bytes);
+        let constants: Option<Vec<u32>> = constants.map(constant).collect();
+        let mut constants = constants.ok_or_else(|| Error::contradiction("constants of four bytes"))?;
+        for &(index, word) in &self.arguments {
+            let value = u32::try_from(word.at(0));
+            let Some((place, value)) = constants.get_mut(index).zip(value.ok()) else {
+                let count = constants.len();
+                let what = format!("argument {index} is none of the {count} constants of 32 bits");
+                return Err(Error::missing(what));
+            };
+            *place = value;
+        }
+        let image = self.image.as_deref().map(absolute).transpose()?;
+        let executable = match &image {
+            Some(image) => Executable::open(image),
+            None => Executable::from_bytes(recording.image.clone(), &launch.kernel),
+        };
+        let executable = executable.map_err(|error| Error::contradiction(format!("an image: {error};")))?;
+        Ok((job::Dispatch { file: absolute(file)?, image, constants }, executable))
     }
 
     /// What the child is to do.

@@ -24,6 +24,8 @@ const KEPT_OUTCOMES: u64 = 8;
 /// A page of any system that this runs on is no longer.
 const PAGE: u64 = 1 << 16;
 
+mod dispatch;
+
 type Sentence = String;
 
 /// Reads a job from standard input and does it.
@@ -37,6 +39,7 @@ pub(super) fn serve() -> Result<(), Sentence> {
     let mut outcomes = Outcomes { folder: order.folder, answers, known: HashMap::new() };
     match order.job {
         Job::Words(words) => run_words(&words, order.repeat, &mut outcomes),
+        Job::Dispatch(dispatch) => dispatch::run(&dispatch, order.repeat, &mut outcomes),
     }
 }
 

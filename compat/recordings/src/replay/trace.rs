@@ -18,18 +18,22 @@ pub(super) struct Trace {
 }
 
 impl Trace {
+    /// For an image in a file, whether or not it carries sources.
     pub(super) fn new(image: &Path, kernel: &str) -> Self {
-        let module = sources::open(image).ok();
-        let sites = module.as_ref().map(dispatch::sites);
-        let site = sites.as_ref().and_then(|sites| sites.named(kernel));
-        let place = site.map_or_else(
-            || {
-                let file = image.to_string_lossy();
-                let parts = LocationParts { name: kernel, function: kernel, file: &file, line: 0, color: 0 };
-                Location::intern(parts)
-            },
-            |site| site.place().clone(),
-        );
+        match sources::open(image) {
+            Ok(module) => Self::of(module, kernel),
+            Err(_) => Self::at(place(&image.to_string_lossy(), kernel), None),
+        }
+    }
+
+    pub(super) fn of(module: sources::Module, kernel: &str) -> Self {
+        let sites = dispatch::sites(&module);
+        let site = sites.named(kernel).map(|site| site.place().clone());
+        let place = site.unwrap_or_else(|| place(module.executable().name(), kernel));
+        Self::at(place, Some(module))
+    }
+
+    fn at(place: Interned, module: Option<sources::Module>) -> Self {
         Self { lane: Lane::new("replay"), place, _module: module, offset: Time::now().ns() - monotonic() }
     }
 
@@ -43,6 +47,11 @@ impl Trace {
         self.lane.zone_at_interned(&self.place, run.start, run.end);
         run
     }
+}
+
+/// Where a kernel is of which nothing more is known.
+fn place(file: &str, kernel: &str) -> Interned {
+    Location::intern(LocationParts { name: kernel, function: kernel, file, line: 0, color: 0 })
 }
 
 /// The clock that processes share, in nanoseconds.
