@@ -10,8 +10,11 @@ cd "$(dirname "$0")"
 
 built=${ZONECAST_IREE_BUILT:-}
 if [ -z "$built" ]; then
-    cargo build --release --features "$2"
-    built=$(cargo metadata --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release
+    # One at a time: cargo optimises across crates only where all that it builds can have that.
+    for kind in staticlib cdylib; do
+        cargo rustc --profile library --features "$2" --crate-type "$kind"
+    done
+    built=$(cargo metadata --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/library
 fi
 
 install -d "$prefix"/{include,lib/pkgconfig,lib/cmake/zonecast_iree}

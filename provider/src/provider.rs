@@ -220,6 +220,11 @@ pub trait Provider: Sync {
     fn zone_begin(&self, location: &'static Location) -> ZoneId {
         ZoneId::NONE
     }
+    /// Begins a zone if that is a matter of a few instructions. None if [`zone_begin`](Self::zone_begin) is
+    /// to be called, since nothing has begun yet. See [`raw::try_zone_begin`](crate::raw::try_zone_begin).
+    fn try_zone_begin(&self, location: &'static Location) -> Option<ZoneId> {
+        Some(self.zone_begin(location))
+    }
     /// Begins a zone and records up to `depth` frames of the call stack.
     fn zone_begin_callstack(&self, location: &'static Location, depth: u32) -> ZoneId {
         self.zone_begin(location)

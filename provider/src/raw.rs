@@ -37,6 +37,22 @@ pub fn zone_begin(location: &'static Location) -> ZoneId {
     provider!(|p| p.zone_begin(location))
 }
 
+/// Begins a zone if that is a matter of a few instructions. None if [`zone_begin`] is to be called, since
+/// nothing has begun yet: then the caller can leave what it kept at hand, and go another way.
+///
+/// ```
+/// use zonecast::raw;
+///
+/// let location = zonecast::location!("load");
+/// let zone = raw::try_zone_begin(location).unwrap_or_else(|| raw::zone_begin(location));
+/// raw::zone_end(zone);
+/// ```
+#[must_use = "a zone that is not ended spoils those around it"]
+#[inline(always)]
+pub fn try_zone_begin(location: &'static Location) -> Option<ZoneId> {
+    provider!(|p| p.try_zone_begin(location))
+}
+
 /// Begins a zone and records up to `depth` frames of the call stack, where the provider can.
 #[must_use = "a zone that is not ended spoils those around it"]
 #[inline]

@@ -36,8 +36,8 @@
 #endif
 
 #if !defined(IREE_TRACING_FEATURES_REQUESTED)
-// Zones, messages, memory and fibers: what IREE asks for at its mode 3, but for devices.
-#define IREE_TRACING_FEATURES_REQUESTED 0x199
+// Zones, devices, messages, memory and fibers: what IREE asks for at its mode 3.
+#define IREE_TRACING_FEATURES_REQUESTED 0x19D
 #endif
 #if !defined(IREE_TRACING_MAX_CALLSTACK_DEPTH)
 #define IREE_TRACING_MAX_CALLSTACK_DEPTH 16
@@ -45,16 +45,12 @@
 
 #if !defined(IREE_TRACING_FEATURES)
 #if (IREE_TRACING_FEATURES_REQUESTED) & 0x040
-#define IREE_TRACING_FEATURES ((IREE_TRACING_FEATURES_REQUESTED) & 0x1FF & ~ZONECAST_IREE_LACKS)
+#define IREE_TRACING_FEATURES ((IREE_TRACING_FEATURES_REQUESTED) & 0x1FF)
 #else
 // IREE does not compile with fast locks and without slow ones.
-#define IREE_TRACING_FEATURES \
-  ((IREE_TRACING_FEATURES_REQUESTED) & 0x1DF & ~ZONECAST_IREE_LACKS)
+#define IREE_TRACING_FEATURES ((IREE_TRACING_FEATURES_REQUESTED) & 0x1DF)
 #endif
 #endif
-
-// Device zones (bit 0x004) are not recorded yet; IREE then compiles without them.
-#define ZONECAST_IREE_LACKS 0x004
 
 #define ZONECAST_IREE_HAS_(bits) (((IREE_TRACING_FEATURES) & (bits)) != 0)
 
@@ -266,6 +262,49 @@ class Scope {
 #endif  // __cplusplus
 
 #endif  // INSTRUMENTATION
+
+//===----------------------------------------------------------------------===//
+// Devices
+//===----------------------------------------------------------------------===//
+
+#if ZONECAST_IREE_HAS_(IREE_TRACING_FEATURE_INSTRUMENTATION_DEVICE)
+
+typedef enum iree_tracing_gpu_context_type_e {
+  IREE_TRACING_GPU_CONTEXT_TYPE_INVALID = 0,
+  IREE_TRACING_GPU_CONTEXT_TYPE_OPENGL = 1,
+  IREE_TRACING_GPU_CONTEXT_TYPE_VULKAN = 2,
+  IREE_TRACING_GPU_CONTEXT_TYPE_OPENCL = 3,
+  IREE_TRACING_GPU_CONTEXT_TYPE_DIRECT3D12 = 4,
+  IREE_TRACING_GPU_CONTEXT_TYPE_DIRECT3D11 = 5
+} iree_tracing_gpu_context_type_t;
+
+// The host's clock, in nanoseconds, and how many of them a second has.
+ZONECAST_IREE_API int64_t iree_tracing_time(void);
+ZONECAST_IREE_API int64_t iree_tracing_frequency(void);
+
+// A timeline for a device's stream. `gpu_timestamp` of the device's clock is `cpu_timestamp` of
+// iree_tracing_time(), about; its ticks take `timestamp_period` nanoseconds. 255 is no context: what
+// is said of it is not shown.
+ZONECAST_IREE_API uint8_t iree_tracing_gpu_context_allocate(
+    iree_tracing_gpu_context_type_t type, const char* name, size_t name_length, bool is_calibrated,
+    uint64_t cpu_timestamp, uint64_t gpu_timestamp, float timestamp_period);
+// Both clocks, read at once. Where they are not, the times of zones compare them.
+ZONECAST_IREE_API void iree_tracing_gpu_context_calibrate(uint8_t context_id, int64_t cpu_delta,
+                                                          int64_t cpu_timestamp,
+                                                          int64_t gpu_timestamp);
+// A query is the number of an event on the stream, which is told its time later. It may come again
+// once it has one. A time of 0 says that the event does not take place.
+ZONECAST_IREE_API void iree_tracing_gpu_zone_begin(uint8_t context_id, uint16_t query_id,
+                                                   const iree_tracing_location_t* src_loc);
+ZONECAST_IREE_API void iree_tracing_gpu_zone_begin_external(
+    uint8_t context_id, uint16_t query_id, const char* file_name, size_t file_name_length,
+    uint32_t line, const char* function_name, size_t function_name_length, const char* name,
+    size_t name_length);
+ZONECAST_IREE_API void iree_tracing_gpu_zone_end(uint8_t context_id, uint16_t query_id);
+ZONECAST_IREE_API void iree_tracing_gpu_zone_notify(uint8_t context_id, uint16_t query_id,
+                                                    int64_t gpu_timestamp);
+
+#endif  // INSTRUMENTATION_DEVICE
 
 //===----------------------------------------------------------------------===//
 // Memory

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use zonecast::Session;
 
 use crate::guard::guarded;
-use crate::{modules, open, text};
+use crate::{devices, modules, open, text};
 
 /// Between enter and exit. Tracing works before and after.
 static SESSION: Mutex<Option<Session>> = Mutex::new(None);
@@ -25,6 +25,7 @@ extern "C" fn zonecast_iree_app_exit(_exit_code: c_int) {
     guarded((), || {
         // Outside of the lock: it may wait for a viewer.
         let session = SESSION.lock().take();
+        devices::finish();
         drop(session);
     });
 }

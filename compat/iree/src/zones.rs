@@ -8,15 +8,14 @@ use std::ffi::c_char;
 use zonecast::{Interned, Location, LocationParts, raw};
 
 use crate::guard::guarded;
-use crate::open::here;
-use crate::{modules, text};
+use crate::{modules, open, text};
 
 /// # Safety
 ///
 /// See the module.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn zonecast_iree_zone_begin(location: &'static Location) -> u64 {
-    here(|stack| stack.begin(location, || raw::zone_begin(location))).unwrap_or_default()
+    open::begin(location)
 }
 
 /// # Safety
@@ -24,7 +23,7 @@ unsafe extern "C" fn zonecast_iree_zone_begin(location: &'static Location) -> u6
 /// See the module.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn zonecast_iree_zone_begin_callstack(location: &'static Location, depth: u32) -> u64 {
-    here(|stack| stack.begin(location, || begin(location, depth))).unwrap_or_default()
+    open::begin_by(location, || begin(location, depth))
 }
 
 /// # Safety
@@ -63,20 +62,34 @@ unsafe extern "C" fn zonecast_iree_zone_begin_external(
 ) -> u64 {
     guarded(0, || {
         // SAFETY: the caller's promise.
-        let (file, function, name) = unsafe {
-            let function = text::counted(function, function_length);
-            (text::counted(file, file_length), function, text::counted(name, name_length))
-        };
-        let place = modules::site(&function).unwrap_or_else(|| {
-            Location::intern(LocationParts { name: &name, function: &function, file: &file, line, color: 0 })
-        });
+        let place =
+            unsafe { place((file, file_length), line, (function, function_length), (name, name_length)) };
         begin_at(&place, depth)
+    })
+}
+
+/// The place that C tells of: that of the exported function, if its module is registered.
+///
+/// # Safety
+///
+/// Each text can be read as far as its length.
+pub(crate) unsafe fn place(
+    file: (*const c_char, usize),
+    line: u32,
+    function: (*const c_char, usize),
+    name: (*const c_char, usize),
+) -> Interned {
+    // SAFETY: the caller's promise.
+    let [file, function, name] =
+        [file, function, name].map(|(text, length)| unsafe { text::counted(text, length) });
+    modules::site(&function).unwrap_or_else(|| {
+        Location::intern(LocationParts { name: &name, function: &function, file: &file, line, color: 0 })
     })
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn zonecast_iree_zone_end(zone: u64) {
-    here(|stack| stack.end(zone));
+    open::end(zone);
 }
 
 /// # Safety
@@ -85,7 +98,7 @@ extern "C" fn zonecast_iree_zone_end(zone: u64) {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn zonecast_iree_zone_text(zone: u64, text: *const c_char, length: usize) {
     guarded((), || {
-        if let Some(id) = here(|stack| stack.id(zone)).flatten() {
+        if let Some(id) = open::id(zone) {
             // SAFETY: the caller's promise.
             raw::zone_text(id, &unsafe { text::counted(text, length) });
         }
@@ -94,7 +107,7 @@ unsafe extern "C" fn zonecast_iree_zone_text(zone: u64, text: *const c_char, len
 
 #[unsafe(no_mangle)]
 extern "C" fn zonecast_iree_zone_value(zone: u64, value: i64) {
-    if let Some(id) = here(|stack| stack.id(zone)).flatten() {
+    if let Some(id) = open::id(zone) {
         // As it came: who reads it knows whether it is signed.
         raw::zone_value(id, value.cast_unsigned());
     }
@@ -102,7 +115,7 @@ extern "C" fn zonecast_iree_zone_value(zone: u64, value: i64) {
 
 #[unsafe(no_mangle)]
 extern "C" fn zonecast_iree_zone_color(zone: u64, color: u32) {
-    if let Some(id) = here(|stack| stack.id(zone)).flatten() {
+    if let Some(id) = open::id(zone) {
         raw::zone_color(id, color);
     }
 }
@@ -117,9 +130,7 @@ fn begin(location: &'static Location, depth: u32) -> zonecast::ZoneId {
 fn begin_at(place: &Interned, depth: u32) -> u64 {
     match place.shared_name() {
         Some(name) => begin_named(place.location(), name, depth),
-        None => {
-            here(|stack| stack.begin(place.location(), || begin(place.location(), depth))).unwrap_or_default()
-        }
+        None => open::begin_by(place.location(), || begin(place.location(), depth)),
     }
 }
 
@@ -132,10 +143,7 @@ fn begin_named(location: &'static Location, name: &str, depth: u32) -> u64 {
         }
         id
     };
-    let begun = here(|stack| {
-        let number = stack.begin(location, begin);
-        stack.remember_name(number, name);
-        number
-    });
-    begun.unwrap_or_default()
+    let number = open::begin_by(location, begin);
+    open::remember_name(number, name);
+    number
 }

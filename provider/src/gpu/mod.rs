@@ -49,6 +49,7 @@ mod context;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod device;
+mod device_clock;
 mod diagnosis;
 #[cfg(any(feature = "cuda", feature = "hip"))]
 mod driver;
@@ -70,6 +71,7 @@ pub use collector::Collector;
 pub(crate) use collector::finish;
 pub use context::{Context, GpuZone, Outcome, ZoneNumber};
 pub use device::{Begun, Device, Event, Graph, GraphExec, HostClock, Node, Status, Stream};
+pub use device_clock::DeviceClock;
 pub use diagnosis::{Diagnosis, diagnose};
 pub use error::{Error, ErrorKind};
 pub use graph::GraphZones;

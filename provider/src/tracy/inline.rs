@@ -171,14 +171,19 @@ fn is_present(zone: ZoneId) -> bool {
 
 #[inline(always)]
 pub(super) fn begin(location: &'static Location) -> ZoneId {
-    let Some(connection) = connection() else { return ZoneId::NONE };
-    let Some(slot) = Slot::claim() else { return without_connection(begin_slow(location)) };
+    try_begin(location).unwrap_or_else(|| without_connection(begin_slow(location)))
+}
+
+#[inline(always)]
+pub(super) fn try_begin(location: &'static Location) -> Option<ZoneId> {
+    let Some(connection) = connection() else { return Some(ZoneId::NONE) };
+    let slot = Slot::claim()?;
     slot.put_type(layout::ZONE_BEGIN);
     slot.put(layout::ZONE_BEGIN_LOCATION, core::ptr::from_ref(location));
     slot.put_time(layout::ZONE_BEGIN_TIME, halves());
     slot.commit(1);
     // The index is at hand, and not 0.
-    id(slot.index, connection)
+    Some(id(slot.index, connection))
 }
 
 #[cold]

@@ -109,6 +109,14 @@ impl Provider for Tracy {
         cheapest!(begin(location))
     }
 
+    #[inline(always)]
+    fn try_zone_begin(&self, location: &'static Location) -> Option<ZoneId> {
+        #[cfg(tracy_inline)]
+        return inline::try_begin(location);
+        #[cfg(not(tracy_inline))]
+        Some(c_api::begin(location))
+    }
+
     #[inline]
     fn zone_begin_callstack(&self, location: &'static Location, depth: u32) -> ZoneId {
         cheapest!(begin_callstack(location, depth))

@@ -94,6 +94,7 @@ pub(crate) fn expectations(output: &str) -> BTreeMap<&str, usize> {
     let is_on = |kind: &str| match kind {
         "alloc" | "free" => features & 0x008 != 0,
         "mutex" => features & 0x060 != 0,
+        "gpu" => features & 0x004 != 0,
         _ => features & 0x001 != 0,
     };
     output.lines().filter_map(expectation).filter(|(kind, _)| is_on(kind)).collect()

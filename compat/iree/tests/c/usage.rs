@@ -206,7 +206,9 @@ mod provider {
             ("message", capture.messages().filter(|message| !message.is_from_tracy()).count()),
             ("alloc", memory().filter(|event| !event.free).count()),
             ("free", memory().filter(|event| event.free).count()),
-            ("app_info", capture.app_info().count()),
+            // One line is the provider's own.
+            ("app_info", capture.app_info().filter(|line| !line.starts_with("zonecast")).count()),
+            ("gpu", capture.gpu_zones().count() / 2),
             ("mutex", capture.locks().filter(|lock| lock.events().len() == 5).count()),
         ])
     }
@@ -258,10 +260,19 @@ mod provider {
         }
     }
 
+    fn is_device(line: &str) -> bool {
+        line.contains(r#""lane":"#)
+    }
+
     fn seen(lines: &str) -> BTreeMap<&'static str, usize> {
         let events = |kind: &str| {
             let start = format!("{{\"event\":\"{kind}\"");
-            lines.lines().filter(|line| line.starts_with(&start) && !line.contains("Early::~Early")).count()
+            lines
+                .lines()
+                .filter(|line| {
+                    line.starts_with(&start) && !line.contains("Early::~Early") && !is_device(line)
+                })
+                .count()
         };
         let kinds = ["zone", "plot", "message", "alloc", "free", "app_info", "thread_name"];
         let mut seen: BTreeMap<_, _> = kinds.into_iter().map(|kind| (kind, events(kind))).collect();
@@ -269,6 +280,7 @@ mod provider {
         seen.insert("plot_type", events("plot_style"));
         seen.insert("frame", events("frame") + events("frame_begin") + events("frame_end"));
         seen.insert("mutex", events("lock_terminate"));
+        seen.insert("gpu", lines.lines().filter(|line| is_device(line)).count() / 2);
         seen
     }
 }

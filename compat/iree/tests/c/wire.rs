@@ -11,26 +11,25 @@ use zonecast_tracy_wire::{Capture, child};
 const FIBERS: bool = cfg!(feature = "fibers");
 
 /// The programs of this test, built once.
-static PROGRAMS: LazyLock<(PathBuf, PathBuf)> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(if FIBERS { "wire-fibers" } else { "wire" });
-    (program(&folder, "traps.c"), program(&folder, "dispatches.c"))
-});
+static PROGRAMS: LazyLock<(PathBuf, PathBuf)> =
+    LazyLock::new(|| (program("traps.c"), program("dispatches.c")));
 
-fn program(folder: &Path, source: &str) -> PathBuf {
-    let folder = folder.join(source);
+pub(crate) fn program(source: &str) -> PathBuf {
+    let folder = if FIBERS { "wire-fibers" } else { "wire" };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder).join(source);
     std::fs::create_dir_all(&folder).unwrap();
     let program = crate::support::Program {
         toolchain: GCC,
         sources: vec![package().join("tests/c").join(source)],
         includes: vec![package().join("include")],
-        defines: vec!["IREE_TRACING_FEATURES_REQUESTED=0x1fb".into()],
+        defines: vec!["IREE_TRACING_FEATURES_REQUESTED=0x1ff".into()],
         folder: &folder,
     };
     program.build().unwrap()
 }
 
 #[track_caller]
-fn capture(command: &mut Command) -> (Capture, String) {
+pub(crate) fn capture(command: &mut Command) -> (Capture, String) {
     let mut owned = Command::new(command.get_program());
     owned.args(command.get_args());
     command.get_envs().for_each(|(name, value)| {
