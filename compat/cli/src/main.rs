@@ -12,9 +12,13 @@ mod format;
 #[cfg(feature = "recordings")]
 mod instruments;
 #[cfg(feature = "recordings")]
+mod profile;
+#[cfg(feature = "recordings")]
 mod recording;
 mod serve;
 mod sources;
+#[cfg(feature = "recordings")]
+mod timeline;
 
 use std::process::ExitCode;
 
@@ -54,6 +58,8 @@ enum Command {
     Recording(recording::Command),
     #[cfg(feature = "recordings")]
     Instruments(instruments::Arguments),
+    #[cfg(feature = "recordings")]
+    Profile(profile::Arguments),
     /// Put source files, and the places of kernels, into a finished ELF file
     Embed(embed::Arguments),
     /// Find failures that nobody complains of; exits with 3 if there are any
@@ -70,6 +76,8 @@ fn main() -> ExitCode {
         Command::Recording(command) => recording::run(command),
         #[cfg(feature = "recordings")]
         Command::Instruments(arguments) => instruments::run(&arguments),
+        #[cfg(feature = "recordings")]
+        Command::Profile(arguments) => profile::run(&arguments),
         Command::Embed(arguments) => embed::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Doctor(arguments) => doctor::run(&arguments),
     };

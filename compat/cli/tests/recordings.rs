@@ -5,6 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use serde_json::Value;
+use zonecast_tracy_wire::{Receiver, Recording, Server, Zone};
+
 fn data(name: &str) -> String {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../recordings/tests/data");
     folder.join(name).to_str().unwrap().to_owned()
@@ -76,5 +79,69 @@ fn the_order_of_globals_is_repaired() {
     fs::write(&broken, "module {}").unwrap();
     assert!(
         fails(1, &["instruments", "--fix-ir", &text(&broken)]).contains("--iree-hal-instrument-dispatches")
+    );
+}
+
+/// What a receiver sees of a profile: the spans that IREE's exporter lists, their nesting, and the kernels' texts.
+#[test]
+fn a_profile_is_served_with_spans_and_sources() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("run.zctracy");
+    let profile = data("profiles/mlp_task_all.ireeprof");
+    let sources = folder.path().join("dump");
+    fs::create_dir(&sources).unwrap();
+    let text = "module {\n  func.func @mlp_dispatch_0_matmul_8x16x16_f32(%arg0: !a) {\n";
+    fs::write(sources.join("dispatch_0.mlir"), text).unwrap();
+    let (output, dump) = (recording.to_str().unwrap(), sources.to_str().unwrap());
+    succeeds(&["profile", &profile, "--to", "tracy", "-o", output, "--sources", dump]);
+
+    let capture = Recording::open(&recording).unwrap();
+    let server = Server::bind("127.0.0.1:0").unwrap();
+    let address = server.address().unwrap();
+    let serving = std::thread::spawn(move || server.serve(&mut { capture }).unwrap());
+    let capture = Receiver::new("127.0.0.1", address.port()).check(true).capture().unwrap();
+    serving.join().unwrap();
+    assert_eq!(capture.violations(), []);
+
+    let exported = fs::read_to_string(data("profiles/mlp_task_all.jsonl")).unwrap();
+    let rows = exported.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let rows: Vec<Value> = rows.filter(|row| row["record_type"] == "host_execution_event").collect();
+    let own = capture.zones().filter(|zone| zone.thread().name() == "device 0 queue 0").collect::<Vec<_>>();
+    assert_eq!(own.len(), rows.len());
+    let base = rows.iter().map(|row| row["start_host_time_ns"].as_i64().unwrap()).min().unwrap();
+    let first = own.iter().map(|zone| zone.start_ns()).min().unwrap();
+    for row in &rows {
+        let name = row["key"].as_str().or(row["op"].as_str()).unwrap();
+        let begin = row["start_host_time_ns"].as_i64().unwrap() - base;
+        let same = |zone: &&Zone<'_>| zone.name() == name && zone.start_ns() - first == begin;
+        let zone = own.iter().find(same).unwrap_or_else(|| panic!("{name} at {begin}"));
+        assert_eq!(zone.duration_ns(), row["duration_ns"].as_i64());
+        assert_eq!(zone.depth(), u32::from(row["op"] == "dispatch"), "dispatches lie within their execution");
+    }
+    let zone = own.iter().find(|zone| zone.name() == "mlp_dispatch_0_matmul_8x16x16_f32").unwrap();
+    assert!(zone.file().ends_with("dispatch_0.mlir") && zone.line() == 2);
+    assert!(zone.texts().next().unwrap().starts_with("workgroups: 1x1x1\n"));
+    assert_eq!(capture.source_of(&zone.location()), Some(text.as_bytes()));
+    assert_eq!(capture.messages().count(), 4);
+}
+
+#[test]
+fn a_profile_is_shown_on_the_console_and_in_other_formats() {
+    let profile = data("profiles/mlp_sync_all.ireeprof");
+    let text = succeeds(&["profile", &profile]);
+    assert!(
+        text.contains("thread \"device 0 queue 0\"") && text.contains("mlp_dispatch_2_reduction_8x16_f32"),
+        "{text}"
+    );
+    for to in ["json", "perfetto"] {
+        assert!(
+            serde_json::from_str::<Value>(&succeeds(&["profile", &profile, "--to", to])).unwrap().is_object()
+        );
+    }
+    let error =
+        String::from_utf8(zonecast(&["profile", &data("profiles/unfinalized_header_only.ireeprof")]).stderr);
+    assert!(error.unwrap().contains("was never finished"));
+    assert!(
+        fails(1, &["profile", &data("instruments/v313_mul4.bin")]).contains("this is no profile of IREE's")
     );
 }

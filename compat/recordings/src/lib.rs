@@ -2,6 +2,8 @@
 //! run them again.
 //!
 //! * [`instruments`]: IREE's dispatch instruments, what each workgroup of a kernel loaded and stored.
+//! * [`profile`]: IREE's profiles, when dispatches and queue operations ran, as a [`timeline`].
+//! * [`places`]: where kernels come from, out of modules and dumped files.
 //! * [`llvm`] reads kernel launches that LLVM's offload runtime has recorded.
 //! * [`diff`] compares what two runs computed, number by number.
 //! * [`recorder`] records launches itself, whole, into files that can grow.
@@ -22,9 +24,14 @@ mod error;
 mod image;
 pub mod instruments;
 pub mod llvm;
+mod note;
+pub mod places;
+pub mod profile;
 pub mod recorder;
 pub mod replay;
+pub mod timeline;
 
 pub use contents::Contents;
 pub use error::{Error, ErrorKind};
 pub use image::ImageKind;
+pub use note::Note;

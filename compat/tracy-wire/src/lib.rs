@@ -10,6 +10,7 @@
 //! * [`Checker`] is the judge: it knows what the real server does not bear.
 //! * [`Recording`] is a stream that was kept ([`Receiver::record_to`]), and [`Server`] serves it to
 //!   the profiler, or to anything else that speaks the protocol.
+//! * A [`Composer`] makes a recording of what somebody else measured.
 //! * [`Engine`] makes a capture of bytes that came some other way; [`Decoder`] and [`Encoder`] turn
 //!   bytes into [`Item`]s and back.
 //!
@@ -22,6 +23,7 @@ mod builder;
 mod capture;
 mod check;
 pub mod child;
+mod compose;
 mod decode;
 mod discover;
 mod encode;
@@ -46,6 +48,7 @@ pub use ask::Question;
 pub use builder::Keep;
 pub use capture::{Capture, Summary};
 pub use check::{Checker, Detail, Effect, Payload, Rule, Violation};
+pub use compose::Composer;
 pub use decode::{Decoder, measure};
 pub use encode::Encoder;
 pub use engine::Engine;

@@ -1,4 +1,4 @@
-//! A hostile stream of instruments: every view of it comes through.
+//! A hostile stream of instruments: each view of it comes through.
 #![no_main]
 
 use std::io::sink;
@@ -11,11 +11,13 @@ fuzz_target!(|input: &[u8]| {
         let _ = fix_ir(text);
     }
     let Ok(stream) = Stream::read(input) else { return };
-    let filters = [Filter::default(), Filter { site: Some(0), workgroup: Some([0, 0, 0]) }];
-    for filter in &filters {
-        write_iree(&stream, filter, &mut sink()).unwrap();
-        write_text(&stream, filter, &mut sink()).unwrap();
+    let one = Filter { site: Some(0), workgroup: Some([0, 0, 0]) };
+    let filter = if input.len() & 4 == 0 { Filter::default() } else { one };
+    match input.len() % 4 {
+        0 => write_iree(&stream, &filter, &mut sink()),
+        1 => write_text(&stream, &filter, &mut sink()),
+        2 => write_json(&stream, &filter, &mut sink()),
+        _ => write_svg(&stream, &filter, &mut sink()),
     }
-    write_json(&stream, &filters[0], &mut sink()).unwrap();
-    write_svg(&stream, &filters[0], &mut sink()).unwrap();
+    .unwrap();
 });

@@ -54,5 +54,5 @@ pub use plot::write_svg;
 pub use record::{Access, Event, Print, Probe, Record, Value, Workgroup};
 pub use report::write_text;
 pub use ring::{Records, Ring};
-pub use stream::{Chunk, Module, Note, Reader, Stream};
+pub use stream::{Chunk, Module, Reader, Stream};
 pub use write::{InstrumentRing, Key};

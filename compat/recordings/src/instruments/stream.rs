@@ -6,6 +6,7 @@ use std::fmt;
 use super::metadata::Metadata;
 use super::record::Record;
 use super::ring::Ring;
+use crate::note::Note;
 use crate::{Error, bytes};
 
 const MAGIC: &[u8; 4] = b"0IDB";
@@ -24,21 +25,6 @@ pub struct Chunk<'a> {
     pub version: u16,
     /// What it holds.
     pub content: &'a [u8],
-}
-
-/// Something odd about a stream that did not keep the rest from being read. `Display` gives a sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
-    /// Where in the file.
-    pub offset: u64,
-    /// What.
-    pub what: String,
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (at offset {:#x})", self.what, self.offset)
-    }
 }
 
 /// What one instrumented module wrote.

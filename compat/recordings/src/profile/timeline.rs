@@ -1,0 +1,177 @@
+//! A profile's tables as zones, memory and messages.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::clock::Clock;
+use super::file::Profile;
+use super::rows::{DeviceSpan, HostSpan, Region, memory_event_name, operation_name};
+use crate::places::Places;
+use crate::timeline::{Memory, Message, Timeline, Zone};
+
+/// Says nothing.
+const NONE: u32 = u32::MAX;
+const QUEUE_ALLOCA: u32 = 7;
+const QUEUE_DEALLOCA: u32 = 8;
+const BUFFER_ALLOCATE: u32 = 9;
+const BUFFER_FREE: u32 = 10;
+
+type Clocks = BTreeMap<u32, Clock>;
+type Rows = BTreeMap<(String, u8), Vec<Zone>>;
+
+impl Profile {
+    /// Puts everything at its time: a row for each queue (what the host did for it, what the device did, parts of
+    /// command buffers), memory by pool, submissions as messages. Dispatches get their places.
+    pub fn timeline(&self, places: &Places) -> Timeline {
+        let mut rows = Rows::new();
+        for span in self.host_spans.iter().filter(|span| span.begin <= span.end) {
+            let zone = self.host_zone(span, places);
+            row(&mut rows, span.device, span.queue, "", 0).push(zone);
+        }
+        let clocks = self.clocks();
+        for span in &self.device_spans {
+            if let Some(zone) = self.device_zone(span, &clocks, places) {
+                row(&mut rows, span.device, span.queue, " on the device", 1).push(zone);
+            }
+        }
+        for region in self.regions.iter().filter(|region| region.begin <= region.end) {
+            row(&mut rows, region.device, region.queue, " regions", 2).push(region_zone(region));
+        }
+        let mut timeline = Timeline::default();
+        for ((name, _), zones) in rows {
+            let files = zones.iter().filter_map(|zone| Some(&zone.place.as_ref()?.file));
+            for file in files {
+                if let Some(text) = places.text(file) {
+                    timeline.sources.entry(file.clone()).or_insert_with(|| text.to_vec());
+                }
+            }
+            timeline.add(&name, zones);
+        }
+        timeline.memory = self.memory_events();
+        timeline.messages = self.submissions();
+        timeline
+    }
+
+    /// What the timeline leaves out, in sentences.
+    pub fn gaps(&self) -> Vec<String> {
+        let mut gaps = Vec::new();
+        if !self.is_finished {
+            gaps.push("the profile was never finished; it holds what was written until then".to_owned());
+        }
+        let dropped = self.dropped.iter();
+        gaps.extend(dropped.map(|(content, count)| format!("the runtime dropped {count} rows of {content}")));
+        let backwards = self.host_spans.iter().filter(|span| span.begin > span.end).count()
+            + self.regions.iter().filter(|region| region.begin > region.end).count();
+        if backwards > 0 {
+            gaps.push(format!("{backwards} spans end before they begin and are left out"));
+        }
+        let clocks = self.clocks();
+        let untimed = self.device_spans.iter().filter(|span| device_times(span, &clocks).is_none()).count();
+        if untimed > 0 {
+            gaps.push(format!(
+                "{untimed} spans of devices are left out: their ticks cannot be told in host time"
+            ));
+        }
+        gaps
+    }
+
+    fn host_zone(&self, span: &HostSpan, places: &Places) -> Zone {
+        let mut facts =
+            facts(span.submission, span.command_buffer, span.command, span.workgroups, span.bytes);
+        if span.tiles > 0 {
+            facts.push(format!("tiles: {}, {} ns in all", span.tiles, span.tile_ns));
+        }
+        if span.status != 0 {
+            facts.push(format!("FAILED with status {}", span.status));
+        }
+        let zone = Zone { begin: span.begin, end: span.end, text: facts.join("\n"), ..Zone::default() };
+        self.named(zone, span.operation, span.executable, span.function, places)
+    }
+
+    fn device_zone(&self, span: &DeviceSpan, clocks: &Clocks, places: &Places) -> Option<Zone> {
+        let (begin, end) = device_times(span, clocks)?;
+        let facts = facts(span.submission, span.command_buffer, span.command, span.workgroups, span.bytes);
+        let zone = Zone { begin, end, text: facts.join("\n"), ..Zone::default() };
+        Some(self.named(zone, span.operation, span.executable, span.function, places))
+    }
+
+    /// A dispatch is named after its kernel and has its place, other work after what it is.
+    fn named(&self, zone: Zone, operation: u32, executable: u64, function: u32, places: &Places) -> Zone {
+        let name = self.function_name(executable, function).unwrap_or(operation_name(operation));
+        Zone { name: name.to_owned(), place: places.of(name).cloned(), ..zone }
+    }
+
+    /// Allocations that are given back, and those that are not. Some devices give them no number: those have no
+    /// address that a viewer could tell apart.
+    fn memory_events(&self) -> Vec<Memory> {
+        let mut events: Vec<_> = self.memory.iter().filter(|event| event.allocation != 0).collect();
+        events.sort_by_key(|event| event.time);
+        let mut live = HashSet::new();
+        let mut memory = Vec::new();
+        for event in events {
+            let key = (event.device, event.pool, event.allocation);
+            let taken = match event.kind {
+                QUEUE_ALLOCA | BUFFER_ALLOCATE if live.insert(key) => Some(event.length),
+                QUEUE_DEALLOCA | BUFFER_FREE if live.remove(&key) => None,
+                _ => continue,
+            };
+            let pool = format!("device {} pool {:#x}", event.device, event.pool);
+            memory.push(Memory { time: event.time, pool, address: event.allocation, taken });
+        }
+        memory
+    }
+
+    fn submissions(&self) -> Vec<Message> {
+        let mut messages: Vec<Message> = self
+            .queue_events
+            .iter()
+            .map(|event| {
+                let waited = event.ready.saturating_sub(event.time).max(0);
+                let what = operation_name(event.operation);
+                let text = format!("submission {}: {what}, ready after {waited} ns", event.submission);
+                Message { time: event.time, text }
+            })
+            .collect();
+        let unnumbered = self.memory.iter().filter(|event| event.allocation == 0);
+        messages.extend(unnumbered.map(|event| {
+            let text = format!("{} of {} bytes", memory_event_name(event.kind), event.length);
+            Message { time: event.time, text }
+        }));
+        messages.sort_by_key(|message| message.time);
+        messages
+    }
+}
+
+fn device_times(span: &DeviceSpan, clocks: &Clocks) -> Option<(i64, i64)> {
+    let clock = clocks.get(&span.device)?;
+    let (begin, end) = (clock.host(span.begin_tick)?, clock.host(span.end_tick)?);
+    (begin <= end).then_some((begin, end))
+}
+
+fn row<'r>(rows: &'r mut Rows, device: u32, queue: u32, what: &str, order: u8) -> &'r mut Vec<Zone> {
+    rows.entry((format!("device {device} queue {queue}{what}"), order)).or_default()
+}
+
+fn facts(submission: u64, command_buffer: u64, command: u32, [x, y, z]: [u32; 3], bytes: u64) -> Vec<String> {
+    let mut facts = Vec::new();
+    if x > 0 {
+        facts.push(format!("workgroups: {x}x{y}x{z}"));
+    }
+    if bytes > 0 {
+        facts.push(format!("bytes: {bytes}"));
+    }
+    if command_buffer > 0 {
+        let which = if command == NONE { String::new() } else { format!(", command {command}") };
+        facts.push(format!("command buffer {command_buffer}{which}"));
+    }
+    facts.push(format!("submission {submission}"));
+    facts
+}
+
+fn region_zone(region: &Region) -> Zone {
+    let text = format!(
+        "dispatches: {}, tiles: {}, workers: {}\ncommand buffer {}\nsubmission {}",
+        region.dispatches, region.tiles, region.workers, region.command_buffer, region.submission
+    );
+    let name = format!("region {}", region.index);
+    Zone { name, begin: region.begin, end: region.end, text, ..Zone::default() }
+}
