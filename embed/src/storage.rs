@@ -24,6 +24,7 @@ impl Storage {
 
     #[cfg(feature = "mmap")]
     pub(crate) fn open(path: &Path) -> io::Result<(Self, Option<Stamp>)> {
+        check_kind(path)?;
         let file = std::fs::File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.len() == 0 {
@@ -39,6 +40,7 @@ impl Storage {
 
     #[cfg(not(feature = "mmap"))]
     pub(crate) fn open(path: &Path) -> io::Result<(Self, Option<Stamp>)> {
+        check_kind(path)?;
         // Read bytes are the program's own and do not change with the file.
         Ok((Self::Memory(std::fs::read(path)?.into()), None))
     }
@@ -70,6 +72,14 @@ impl Opened {
     pub(crate) fn unchanged(&self) -> bool {
         self.stamp.as_ref().is_none_or(|(path, stamp)| stamp.holds(path))
     }
+}
+
+/// That it is a file, asked before opening: to open a pipe waits for who writes into it.
+fn check_kind(path: &Path) -> io::Result<()> {
+    if std::fs::metadata(path)?.is_file() {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
 }
 
 /// A mapped file as it was at opening.

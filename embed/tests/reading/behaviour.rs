@@ -166,6 +166,18 @@ fn containers_nested_without_end_are_refused() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn what_is_no_file_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [folder.path(), &pipe, "/dev/zero".as_ref()] {
+        let error = Executable::open(path).unwrap_err();
+        assert_eq!(error.to_string(), format!("{}: not a regular file", path.display()));
+    }
+}
+
+#[test]
 #[cfg(not(feature = "dwarf"))]
 fn an_elf_file_of_another_kind_is_refused() {
     let myself = std::env::current_exe().unwrap();

@@ -27,6 +27,11 @@ pub(super) fn check(paths: &[PathBuf], findings: &mut Findings) {
 
 /// Looks at what a file is. Returns it opened if it is one of executables.
 fn check_file(path: &Path, findings: &mut Findings) -> Option<Executable> {
+    // To open a pipe would wait.
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        findings.add(format!("{}: not a regular file; name one", path.display()));
+        return None;
+    }
     if path.file_name().is_some_and(|name| name == "Cargo.lock") {
         lockfile::check(path, findings);
         return None;
@@ -44,9 +49,11 @@ fn check_file(path: &Path, findings: &mut Findings) -> Option<Executable> {
         // A program need not have any kernels in it.
         Err(error) if is_program && matches!(error.kind(), ErrorKind::Unsupported(_)) => None,
         Err(error) => {
-            let is_elf = matches!(error.kind(), ErrorKind::Unsupported(_));
-            let remedy =
-                if is_elf { "`zonecast embed` puts sources into an ELF file" } else { "make it anew" };
+            let remedy = match error.kind() {
+                ErrorKind::Unsupported(_) => "`zonecast embed` puts sources into an ELF file",
+                ErrorKind::Damaged(_) => "make it anew",
+                _ => "name a file of a kind that is understood",
+            };
             findings.add(format!("{error}; {remedy}"));
             None
         }

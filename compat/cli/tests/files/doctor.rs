@@ -158,9 +158,14 @@ fn nothing_in_it_is_understood() {
 
 #[test]
 fn a_file_is_of_another_kind() {
-    says_of(&data("iree/README.md"), &["README.md: at offset 0x0: unknown contents", "make it anew"]);
+    says_of(&data("iree/README.md"), &["README.md: at offset 0x0: unknown contents", "name a file"]);
     says_of(&data("elf/saxpy_c22_noembed.so"), &["neither a zonecast table nor", "`zonecast embed`"]);
     says_of(Path::new("/nowhere"), &["/nowhere: No such file"]);
+    says_of(folder().path(), &["not a regular file"]);
+    let here = folder();
+    let cut = here.path().join("cut.vmfb");
+    fs::write(&cut, &fs::read(module("scale.cpu.g3")).unwrap()[..1000]).unwrap();
+    says_of(&cut, &["cut.vmfb: at offset 0x", "make it anew"]);
 }
 
 /// A recording of a program that said only this.
