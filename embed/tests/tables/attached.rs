@@ -55,16 +55,35 @@ fn complaints(file: &[u8]) -> Option<Vec<String>> {
     Some(lines.lines().filter(is_complaint).map(str::to_owned).collect())
 }
 
+fn check_complaints(name: &str, file: &[u8]) {
+    match complaints(file) {
+        Some(before) => assert_eq!(complaints(&attach_example(file)).unwrap(), before, "{name}"),
+        None => eprintln!("no readelf here: nothing compared"),
+    }
+}
+
 #[test]
 fn readelf_has_no_new_complaint() {
     for name in FILES {
-        let file = std::fs::read(data(name)).unwrap();
-        let Some(before) = complaints(&file) else {
-            eprintln!("no readelf here: nothing compared");
-            return;
-        };
-        assert_eq!(complaints(&attach_example(&file)).unwrap(), before, "{name}");
+        check_complaints(name, &std::fs::read(data(name)).unwrap());
     }
+}
+
+#[test]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+fn a_shared_library_still_loads_and_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("library.so");
+    std::fs::write(&path, attach_example(&std::fs::read(data(LIBRARY)).unwrap())).unwrap();
+    // SAFETY: the library has no initialisers.
+    let library = unsafe { libloading::Library::new(&path) }.unwrap();
+    type Saxpy = unsafe extern "C" fn(a: f32, x: *const f32, y: *mut f32, n: i32);
+    // SAFETY: the function is declared so in the library's source.
+    let saxpy = unsafe { library.get::<Saxpy>(b"host_saxpy") }.unwrap();
+    let (x, mut y) = ([1.0, 2.0, 3.0], [10.0; 3]);
+    // SAFETY: both arrays are as long as said.
+    unsafe { saxpy(2.0, x.as_ptr(), y.as_mut_ptr(), 3) };
+    assert_eq!(y, [12.0, 14.0, 16.0]);
 }
 
 #[test]
@@ -122,6 +141,7 @@ mod iree {
             check_example(table_in(&executable));
             let library = executable.image(0).unwrap();
             assert_eq!((library.name(), library.exports().len()), (&b"mlp_net_linked"[..], 3));
+            check_complaints(module, &file);
             assert!(executable.notes().is_empty());
         }
     }
