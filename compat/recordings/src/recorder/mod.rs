@@ -1,8 +1,8 @@
 //! Records kernel launches, so that they can be run again elsewhere.
 //!
 //! A [`Recorder`] stands between a program and its device: what is launched through it can be recorded, with the memory before
-//! and after. What a device must do for that is a [`Backend`]: [`cpu`] for IREE's executables for CPUs, `cuda` for CUDA's
-//! driver. Which launches are recorded is a [`Choice`], where they go a [`Sink`].
+//! and after. What a device must do for that is a [`Backend`]: [`cpu`] for IREE's executables for CPUs, `gpu` (features
+//! `cuda` and `hip`) for GPUs. Which launches are recorded is a [`Choice`], where they go a [`Sink`].
 //!
 //! ```
 //! # #[cfg(all(target_os = "linux", target_arch = "x86_64"))] {
@@ -52,6 +52,8 @@ mod backend;
 pub mod container;
 pub mod cpu;
 mod export;
+#[cfg(any(feature = "cuda", feature = "hip"))]
+pub mod gpu;
 mod instance;
 mod recording;
 mod sink;
@@ -234,6 +236,7 @@ impl<B: Backend> Recorder<B> {
         // SAFETY: the caller's promise.
         unsafe { self.run(launch) }?;
         before?;
+        recording.find_pointees();
         let _zone = zonecast::zone!("epilogue");
         self.backend.epilogue(launch, &held, recording)
     }

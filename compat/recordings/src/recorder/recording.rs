@@ -149,6 +149,18 @@ impl Recording {
         regions
     }
 
+    /// Tells which arguments of eight bytes point into the memory, where the backend has not.
+    pub(super) fn find_pointees(&mut self) {
+        let memory = &self.memory;
+        for argument in self.description.arguments.iter_mut().filter(|argument| argument.pointee.is_none()) {
+            let Ok(word) = argument.bytes.as_slice().try_into().map(u64::from_le_bytes) else { continue };
+            let offset = |buffer: &Buffer| word.checked_sub(buffer.address);
+            let is_in = |buffer: &Buffer| offset(buffer).is_some_and(|at| at < buffer.before.len() as u64);
+            let buffer = memory.iter().position(is_in);
+            argument.pointee = buffer.and_then(|index| Some((index, offset(&memory[index])?)));
+        }
+    }
+
     fn to_json(&self) -> Value {
         let Description { backend, device, kernel, grid, block, shared_memory, arguments } =
             &self.description;

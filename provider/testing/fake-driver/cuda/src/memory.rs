@@ -59,6 +59,16 @@ driver_calls! {
     }
 }
 
+/// Of all memory alike: it is device 0's, and not managed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuPointerGetAttribute(value: *mut c_uint, attribute: c_uint, address: u64) -> u32 {
+    const IS_MANAGED: c_uint = 8;
+    const DEVICE: c_uint = 9;
+    let is_known = matches!(attribute, IS_MANAGED | DEVICE) && face::hold().memory.has(address, 1);
+    // SAFETY: by CUDA's contract.
+    unsafe { face::write(value, is_known.then_some(0).ok_or(1)) }
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> u32 {
     let (used, all) = face::hold().memory.usage();
