@@ -1,6 +1,8 @@
 //! `zonecast doctor`: failures that nobody complains of, a sentence each.
 
 mod files;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod lockfile;
 mod port;
 mod profiler;
@@ -22,6 +24,11 @@ pub(crate) struct Arguments {
     /// port of the doctor's own
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
+
+    /// Say also why no zones can be recorded on GPUs, where no card is to be seen
+    #[cfg(feature = "gpu")]
+    #[arg(long)]
+    gpu: bool,
 }
 
 /// What is looked at without a file.
@@ -44,6 +51,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         CHECKS.iter().for_each(|check| check(&mut findings));
     } else {
         files::check(&arguments.files, &mut findings);
+    }
+    #[cfg(feature = "gpu")]
+    if arguments.files.is_empty() || arguments.gpu {
+        gpu::check(arguments.gpu, &mut findings);
     }
     let sentences = findings.0;
     print(|output| {

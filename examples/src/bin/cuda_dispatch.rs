@@ -2,7 +2,7 @@
 //!
 //! `cargo run --bin cuda_dispatch --features cuda`, and with `tracy` added a click on a zone of the GPU
 //! shows `saxpy.cu`. The driver and NVIDIA's compiler (NVRTC) are found when it runs: without them, or without
-//! a device, it says so and ends well.
+//! a device, it says so, counts that as skipped, and ends well.
 
 use std::error::Error;
 
@@ -19,12 +19,12 @@ const LAUNCHES: usize = 100;
 fn main() -> Result<(), Box<dyn Error>> {
     let _session = zonecast::start();
     if let Err(reason) = cuda::check() {
-        println!("No CUDA here, so there is nothing to trace: {reason}.");
+        println!("skipped 1 of 1: there is no CUDA here: {reason}");
         return Ok(());
     }
     // SAFETY: NVIDIA's compiler is safe to load.
     if !unsafe { nvrtc::sys::is_culib_present() } {
-        println!("NVIDIA's run-time compiler, libnvrtc, is not installed; install it to run the kernel.");
+        println!("skipped 1 of 1: NVIDIA's run-time compiler, libnvrtc, is not installed; install it");
         return Ok(());
     }
     run()

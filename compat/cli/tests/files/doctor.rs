@@ -306,3 +306,35 @@ fn the_profiler_speaks_another_protocol() {
     let words = ["protocol 69 (Tracy 0.11.1)", "speak 82 (Tracy 0.14)", "install Tracy 0.14"];
     says(&mut doctor_beside("69"), &words);
 }
+
+/// A GPU's driver that is found before any other. It is a fake one.
+#[cfg(all(feature = "gpu", target_os = "linux"))]
+fn with_driver(here: &Path) -> Command {
+    let fake = std::env::current_exe().unwrap().with_file_name("libzonecast_fake_cuda.so");
+    fs::copy(fake, here.join("libcuda.so")).unwrap();
+    let mut command = doctor(here);
+    command.env("LD_LIBRARY_PATH", here);
+    command
+}
+
+#[test]
+#[cfg(all(feature = "gpu", target_os = "linux"))]
+fn a_driver_that_cannot_be_used() {
+    let here = folder();
+    let path = here.path();
+    is_silent(with_driver(path).arg("--gpu"));
+    says(with_driver(path).env("ZONECAST_FAKE_INIT", "34"), &["CUDA: ", "stub", "LD_LIBRARY_PATH"]);
+    says(with_driver(path).env("ZONECAST_FAKE_INIT", "999"), &["CUDA: cuInit failed with 999"]);
+    // What is only missing is wrong where it is wanted: here for either kind of GPU.
+    let no_device = ["CUDA: the GPU driver finds no device (cuInit says so)", "HIP: the GPU driver"];
+    let (said, _) = exits_with(3, with_driver(path).env("ZONECAST_FAKE_INIT", "100").arg("--gpu"));
+    assert!(no_device.iter().all(|words| said.contains(words)) && said.lines().count() == 2, "{said}");
+    // And one that is too old: a copy where a function has another name.
+    let mut bytes = fs::read(path.join("libcuda.so")).unwrap();
+    let name = b"cuStreamIsCapturing\0";
+    let places: Vec<_> = (0..bytes.len() - name.len()).filter(|at| bytes[*at..].starts_with(name)).collect();
+    places.into_iter().for_each(|at| bytes[at] = b'_');
+    fs::write(path.join("libcuda.so"), bytes).unwrap();
+    let mut old = doctor(path);
+    says(old.env("LD_LIBRARY_PATH", path), &["CUDA: ", "no cuStreamIsCapturing", "newer driver"]);
+}

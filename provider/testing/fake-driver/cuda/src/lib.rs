@@ -16,10 +16,6 @@ zonecast_fake_driver::controls!(Rounding::Cuda);
 
 const DEVICES: c_int = 2;
 
-fn init(sim: &Held) -> Result<(), u32> {
-    sim.faults.fail.get("init").map_or(Ok(()), |&(_, code)| Err(code))
-}
-
 /// Whether the context still is.
 fn alive(sim: &Held) -> Result<(), u32> {
     match () {
@@ -48,9 +44,9 @@ fn device(number: c_int) -> Result<c_int, u32> {
 }
 
 driver_calls! {
-    fn cuInit(_flags: c_uint) { |sim| init(&sim) }
+    fn cuInit(_flags: c_uint) { |sim| face::init(&sim) }
     fn cuDriverGetVersion() -> c_int { |sim| Ok(12_040) }
-    fn cuDeviceGetCount() -> c_int { |sim| init(&sim).map(|()| DEVICES) }
+    fn cuDeviceGetCount() -> c_int { |sim| face::init(&sim).map(|()| DEVICES) }
     fn cuDeviceGet(number: c_int) -> c_int { |sim| device(number) }
     fn cuDeviceGetAttribute(_attribute: c_int, number: c_int) -> c_int { |sim| device(number).map(|_| 1) }
     fn cuDeviceTotalMem_v2(number: c_int) -> usize { |sim| device(number).map(|_| sim.memory.usage().1) }

@@ -13,10 +13,6 @@ zonecast_fake_driver::controls!(Rounding::HipClamped);
 
 const DEVICES: c_int = 2;
 
-fn init(sim: &Held) -> Result<(), u32> {
-    sim.faults.fail.get("init").map_or(Ok(()), |&(_, code)| Err(code))
-}
-
 /// What is made now is of the device that is current.
 fn on_device(sim: &mut Held) -> Result<(), u32> {
     sim.device = face::current();
@@ -24,9 +20,9 @@ fn on_device(sim: &mut Held) -> Result<(), u32> {
 }
 
 driver_calls! {
-    fn hipInit(_flags: c_uint) { |sim| init(&sim) }
+    fn hipInit(_flags: c_uint) { |sim| face::init(&sim) }
     fn hipRuntimeGetVersion() -> c_int { |sim| Ok(50_200_000) }
-    fn hipGetDeviceCount() -> c_int { |sim| init(&sim).map(|()| DEVICES) }
+    fn hipGetDeviceCount() -> c_int { |sim| face::init(&sim).map(|()| DEVICES) }
     fn hipGetDevice() -> c_int { |sim| on_device(&mut sim).map(|()| face::current() as c_int) }
     fn hipSetDevice(device: c_int) {
         |sim| if (0..DEVICES).contains(&device) {
