@@ -15,6 +15,8 @@ mod instruments;
 mod profile;
 #[cfg(feature = "recordings")]
 mod recording;
+#[cfg(feature = "recordings")]
+mod replay;
 mod serve;
 mod sources;
 #[cfg(feature = "recordings")]
@@ -60,6 +62,10 @@ enum Command {
     Instruments(instruments::Arguments),
     #[cfg(feature = "recordings")]
     Profile(profile::Arguments),
+    #[cfg(feature = "recordings")]
+    /// Show, unpack and run what IREE recorded of a device (.ireereplay)
+    #[command(subcommand)]
+    Replay(replay::Command),
     /// Put source files, and the places of kernels, into a finished ELF file
     Embed(embed::Arguments),
     /// Find failures that nobody complains of; exits with 3 if there are any
@@ -78,6 +84,8 @@ fn main() -> ExitCode {
         Command::Instruments(arguments) => instruments::run(&arguments),
         #[cfg(feature = "recordings")]
         Command::Profile(arguments) => profile::run(&arguments),
+        #[cfg(feature = "recordings")]
+        Command::Replay(command) => replay::run(command),
         Command::Embed(arguments) => embed::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Doctor(arguments) => doctor::run(&arguments),
     };

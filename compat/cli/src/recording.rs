@@ -1,6 +1,6 @@
 //! `zonecast recording`.
 
-mod diff;
+pub(crate) mod diff;
 mod recorded;
 mod replay;
 mod show;

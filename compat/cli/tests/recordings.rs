@@ -145,3 +145,98 @@ fn a_profile_is_shown_on_the_console_and_in_other_formats() {
         fails(1, &["profile", &data("instruments/v313_mul4.bin")]).contains("this is no profile of IREE's")
     );
 }
+
+#[test]
+fn a_replay_is_shown_and_unpacked() {
+    let file = data("replays/mlp.ireereplay");
+    let expected = fs::read_to_string(data("replays/mlp.jsonl")).unwrap();
+    let shown = succeeds(&["replay", "show", &file]);
+    assert_eq!(shown.lines().count(), expected.lines().count());
+    for (line, row) in shown.lines().zip(expected.lines()) {
+        let row: Value = serde_json::from_str(row).unwrap();
+        let operation = row["operation"].as_str().unwrap();
+        assert!(operation == "none" || line.contains(operation), "{line}: {operation}");
+        assert!(line.trim_start().starts_with(&row["sequence_ordinal"].to_string()), "{line}");
+        assert!(line.ends_with(&format!(", {} bytes", row["payload_length"])), "{line}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    succeeds(&["replay", "extract", &file, "-o", folder.path().to_str().unwrap()]);
+    assert!(fs::read(folder.path().join("executable 4.so")).unwrap().starts_with(b"\x7fELF"));
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod run {
+    use super::*;
+
+    struct Case {
+        folder: tempfile::TempDir,
+        /// What a sound run kept.
+        kept: String,
+    }
+
+    fn sound() -> Case {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = folder.path().join("kept").to_str().unwrap().to_owned();
+        let text =
+            succeeds(&["replay", "run", &data("replays/mlp.ireereplay"), "--repeat", "3", "-o", &kept]);
+        assert_eq!(text.matches("buffers are the same").count(), 2, "{text}");
+        assert!(text.contains("mlp_dispatch_2_reduction_8x16_f32: 3 times"), "{text}");
+        Case { folder, kept }
+    }
+
+    /// Runs a changed file against what the sound one kept.
+    fn changed(case: &Case, change: impl FnOnce(&mut Vec<u8>)) -> Output {
+        let mut bytes = fs::read(data("replays/mlp.ireereplay")).unwrap();
+        change(&mut bytes);
+        let path = case.folder.path().join("changed.ireereplay");
+        fs::write(&path, bytes).unwrap();
+        zonecast(&["replay", "run", path.to_str().unwrap(), "--repeat", "1", "--expect", &case.kept])
+    }
+
+    /// Where the payload of the host's first and last write begins in the file.
+    fn writes() -> Vec<usize> {
+        let rows = fs::read_to_string(data("replays/mlp.jsonl")).unwrap();
+        let rows = rows.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let writes = rows.filter(|row| row["payload_type_code"] == 4);
+        writes.map(|row| row["file_offset"].as_u64().unwrap() as usize + 96 + 40).collect()
+    }
+
+    #[test]
+    fn a_replay_gives_the_same_bits_each_time() {
+        let case = sound();
+        let again = succeeds(&["replay", "run", &data("replays/mlp.ireereplay"), "--expect", &case.kept]);
+        assert_eq!(again.matches("buffers are the same").count(), 2, "{again}");
+    }
+
+    #[test]
+    fn a_flipped_bit_of_an_input_and_a_changed_constant_are_caught() {
+        let case = sound();
+        let same = changed(&case, |_| ());
+        assert_eq!(same.status.code(), Some(0), "{same:?}");
+        for at in writes() {
+            let output = changed(&case, |bytes| bytes[at + 2] ^= 0x40);
+            let text = String::from_utf8(output.stdout).unwrap();
+            assert_eq!(output.status.code(), Some(3), "{at}: {text}");
+            assert!(text.contains("dispatch 0000 binding "), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_and_one_that_takes_too_long_are_refused() {
+        let case = sound();
+        let output = changed(&case, |bytes| bytes.truncate(9000));
+        assert_eq!(output.status.code(), Some(1));
+        assert!(String::from_utf8(output.stderr).unwrap().contains("the file is cut"));
+        let error = fails(1, &["replay", "run", &data("replays/mlp.ireereplay"), "--memory", "8"]);
+        assert!(error.contains("the replay failed"), "{error}");
+    }
+
+    #[test]
+    fn dispatches_are_zones_at_their_places() {
+        let text = succeeds(&["replay", "run", &data("replays/mlp.ireereplay"), "--to", "console"]);
+        assert!(
+            text.contains("thread \"replay\"") && text.contains("mlp_dispatch_1_matmul_8x16x16_f32 ("),
+            "{text}"
+        );
+    }
+}

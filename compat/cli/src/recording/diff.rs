@@ -135,7 +135,7 @@ fn other_output(path: &Path) -> Result<Box<dyn Read>, Failure> {
 }
 
 /// Tells what differs. Returns what the command returns.
-pub(super) fn report(outcomes: &[Outcome]) -> Result<ExitCode, Failure> {
+pub(crate) fn report(outcomes: &[Outcome]) -> Result<ExitCode, Failure> {
     print(|out| outcomes.iter().try_for_each(|outcome| write(out, outcome)))?;
     Ok(match outcomes.iter().all(Outcome::is_within) {
         true => ExitCode::SUCCESS,
