@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             }
         }
     };
-    write(arguments.format, &capture, output)?;
+    write(&arguments, &capture, output)?;
     if let Some(folder) = sources {
         write_sources(folder, &capture)?;
     }
@@ -99,6 +99,9 @@ fn obtain(arguments: &Arguments) -> Result<Capture, Fault> {
     let keep = if arguments.format == Format::Summary { Keep::Statistics } else { Keep::Everything };
     if let Some(path) = &arguments.from {
         let mut recording = Recording::open(path).map_err(|error| about(path, &error))?;
+        if !recording.is_complete() {
+            eprintln!("zonecast: {}: the recording ends before the program did", path.display());
+        }
         let replayed = recording.replay(|engine| engine.keep(keep).check(arguments.check));
         return Ok(replayed.map_err(|error| about(path, &error))?);
     }
@@ -152,10 +155,13 @@ fn show(bar: &ProgressBar, capture: &Capture) {
     bar.set_message(format!("{}: {items} items, {bytes}", capture.program()));
 }
 
-fn write(format: Format, capture: &Capture, file: Option<BufWriter<Output>>) -> Result<(), Failure> {
-    match file {
-        Some(mut file) => Ok(format.write(capture, &mut file).and_then(|()| file.flush())?),
-        None => print(|output| format.write(capture, output)),
+fn write(arguments: &Arguments, capture: &Capture, file: Option<BufWriter<Output>>) -> Result<(), Failure> {
+    match (&arguments.output, file) {
+        (Some(path), Some(mut file)) => {
+            let written = arguments.format.write(capture, &mut file).and_then(|()| file.flush());
+            written.map_err(|error| about(path, &error))
+        }
+        _ => print(|output| arguments.format.write(capture, output)),
     }
 }
 

@@ -346,6 +346,30 @@ fn what_cannot_be_written_is_said_before_the_capture() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_named() {
+    let folder = Folder::new();
+    let run = folder.recording("run", &stream(2, 100));
+    let output = zonecast(&["capture", "--from", &run, "-o", "/dev/full"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("zonecast: /dev/full: "), "{output:?}");
+}
+
+#[test]
+fn a_recording_that_was_cut_is_said_to_be() {
+    let folder = Folder::new();
+    let run = folder.recording("run", &stream(20, 100));
+    let whole = fs::read(&run).expect("it was just written");
+    fs::write(folder.path("cut"), &whole[..whole.len() - 5]).expect("there is room");
+    for (name, is_said) in [("run", false), ("cut", true)] {
+        let output = zonecast(&["capture", "--from", &folder.text(name)]);
+        assert!(output.status.success() && !output.stdout.is_empty(), "{output:?}");
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(words.contains("ends before the program did"), is_said, "{words}");
+    }
+}
+
+#[test]
 fn a_capture_that_fails_leaves_the_last_one_alone() {
     let folder = Folder::new();
     let (json, run) = (folder.text("a.json"), folder.text("run"));
