@@ -11,14 +11,15 @@ pub(crate) fn range(bytes: &[u8], at: u64, length: u64) -> Option<Range<usize>> 
     (end <= bytes.len()).then_some(start..end)
 }
 
-/// `length` bytes from `at`; the error says that `expected` should have been there.
+/// `length` bytes from `at`; the error says that `expected` should have been there, or at the end if that comes first.
 pub(crate) fn slice<'a>(
     bytes: &'a [u8],
     at: u64,
     length: u64,
     expected: &'static str,
 ) -> Result<&'a [u8], Error> {
-    range(bytes, at, length).map(|range| &bytes[range]).ok_or_else(|| Error::damaged(at, expected))
+    let missing = || Error::damaged(at.min(bytes.len() as u64), expected);
+    range(bytes, at, length).map(|range| &bytes[range]).ok_or_else(missing)
 }
 
 fn array<const N: usize>(bytes: &[u8], at: u64, expected: &'static str) -> Result<[u8; N], Error> {

@@ -95,6 +95,22 @@ fn inner(module: &[u8]) -> Vec<u8> {
     module.image(0).unwrap().bytes().unwrap().to_vec()
 }
 
+/// A file that ends before its own header has its damage at its end.
+#[test]
+fn headers_cut_anywhere() {
+    for header in [
+        &b"CCOB\x02\0\x01\0"[..],
+        b"__CLANG_OFFLOAD_BUNDLE__\x01",
+        b"ZONECAST\x01",
+        b"PK\x03\x04",
+        b"\xfa\x70\x0e\x1f\x01",
+    ] {
+        for length in 0..=header.len() {
+            assert!(try_to_read(header[..length].to_vec()), "{length} bytes of {header:?}");
+        }
+    }
+}
+
 #[test]
 fn modules_cut_anywhere() {
     for file in small_files() {
