@@ -125,6 +125,8 @@ pub trait Backend: Send + Sync {
         self.synchronize(launch).map_err(Error::Record)?;
         recording.image = self.image(launch).map_err(Error::Record)?;
         recording.gaps = self.gaps(launch);
+        // Of a long one, a trace shows how far it is.
+        let mut copied = 0_u64;
         let buffer = |name, address, length| {
             let mut before = zeros(length)?;
             self.read(launch, address, &mut before).map_err(Error::Record)?;
@@ -132,6 +134,8 @@ pub trait Backend: Send + Sync {
         };
         for (address, length) in self.memory(launch, held).map_err(Error::Record)? {
             recording.memory.push(buffer(String::new(), address, length)?);
+            copied += length;
+            zonecast::plot!("bytes recorded", copied);
         }
         for (name, address, length) in self.globals(launch).map_err(Error::Record)? {
             recording.globals.push(buffer(name, address, length)?);
@@ -152,10 +156,13 @@ pub trait Backend: Send + Sync {
     ) -> Result<(), Error<Self::Error>> {
         let _ = held;
         self.synchronize(launch).map_err(Error::Record)?;
+        let mut copied = 0_u64;
         for buffer in recording.memory.iter_mut().chain(&mut recording.globals) {
             let mut after = zeros(buffer.before.len() as u64)?;
             self.read(launch, buffer.address, &mut after).map_err(Error::Record)?;
+            copied += after.len() as u64;
             buffer.after = after;
+            zonecast::plot!("bytes recorded", copied);
         }
         Ok(())
     }
