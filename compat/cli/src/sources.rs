@@ -89,7 +89,8 @@ fn extract(folder: &Path, listings: &[Listing], selection: &Selection<'_>) -> Re
     let mut folder = Folder::create(folder)?;
     let mut failed = 0;
     for Listing { executable, .. } in listings {
-        for source in executable.images().flat_map(|image| selection.sources(image)) {
+        let texts = |image| selection.sources(image).into_iter().chain(selection.listings(image));
+        for source in executable.images().flat_map(texts) {
             let path = String::from_utf8_lossy(source.path());
             let text = source.try_text().map_err(Failure::from);
             let written = text.and_then(|text| folder.write(&path, text, executable.name()));

@@ -146,7 +146,16 @@ fn check_versions(executable: &Executable, findings: &mut Findings) {
 
 fn check_notes(executable: &Executable, findings: &mut Findings) {
     let notes = executable.notes();
-    for note in notes.iter().filter(|note| !matches!(note, Note::NeverSources { .. })) {
+    // Of what is in a program, only its code for GPUs is there to be looked at.
+    let is_of_host = |image: usize| {
+        executable.image(image).is_some_and(|image| image.format() == zonecast_embed::Format::Dwarf)
+    };
+    let is_known = |note: &&Note<'_>| match note {
+        Note::NeverSources { .. } => true,
+        Note::Remark { image, .. } => is_of_host(*image),
+        _ => false,
+    };
+    for note in notes.iter().filter(|note| !is_known(note)) {
         findings.add(format!("{}: {note}", name(executable)));
     }
     if executable.images().len() == 0 && executable.path().is_some() {

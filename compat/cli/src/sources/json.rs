@@ -2,7 +2,8 @@
 //!
 //! `{"files":[{"file","executables":[{"format","name","offset","length","exports":[{"name",
 //! "location":{"file","line"}|null,"stages":[{"stage","file","line"}]}],"sources":[{"path","length",
-//! "sha256","offset"}]}],"notes":[…]}]}`. Offsets count from the start of the file; they are null where the
+//! "sha256","offset"}]}],"notes":[…]}]}`. Executables that are neither IREE's nor zonecast tables also have
+//! `"target"`, a string or null, and `"listings"`, which are like sources. Offsets count from the start of the file; they are null where the
 //! bytes do not stand there as they are. So are `file` and `line` of a stage without a location, and the
 //! `sha256` of a text that cannot be unpacked.
 
@@ -10,7 +11,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use zonecast_embed::{Export, Image, Source, Stage};
+use zonecast_embed::{Export, Format, Image, Source, Stage};
 
 use super::Listing;
 use super::selection::Selection;
@@ -31,14 +32,20 @@ fn file(listing: &Listing, selection: &Selection<'_>) -> Value {
 }
 
 fn executable(image: Image<'_>, selection: &Selection<'_>) -> Value {
-    json!({
+    let mut executable = json!({
         "format": image.format().as_str(),
         "name": text(image.name()),
         "offset": image.offset(),
         "length": image.len(),
         "exports": image.exports().map(|of| export(of, selection)).collect::<Value>(),
         "sources": selection.sources(image).into_iter().map(source).collect::<Value>(),
-    })
+    });
+    let is_others = image.format() != Format::Zonecast && !image.format().as_str().starts_with("iree-");
+    if is_others {
+        executable["target"] = image.target().map(text).into();
+        executable["listings"] = selection.listings(image).map(source).collect();
+    }
+    executable
 }
 
 fn export(export: Export<'_>, selection: &Selection<'_>) -> Value {

@@ -36,6 +36,13 @@ impl<'s> Selection<'s> {
         image.sources().iter().filter(|source| is_of_stage(source.path())).collect()
     }
 
+    /// An image's listings, of those meant.
+    pub(super) fn listings<'a>(&self, image: Image<'a>) -> impl Iterator<Item = Source<'a>> {
+        let named = self.stage.map(|stage| named(image.executable(), stage));
+        let is_meant = move |path| named.as_ref().is_none_or(|named| named.contains(path));
+        image.listings().iter().filter(move |listing| is_meant(listing.path()))
+    }
+
     /// That there is nothing of what was meant.
     pub(super) fn missing(&self, executable: &Executable) -> Option<String> {
         let stage = self.stage?;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use indicatif::{BinaryBytes, HumanCount};
-use zonecast_embed::{Export, Image, SourceLocation};
+use zonecast_embed::{Export, Image, Source, SourceLocation};
 
 use super::selection::Selection;
 use super::{Listing, level, plain};
@@ -33,11 +33,15 @@ fn executable(output: &mut dyn Write, image: Image<'_>, selection: &Selection<'_
         writeln!(output, "    {}  {at}", plain(export.name()))?;
         stages(output, export, selection)?;
     }
-    let sources = selection.sources(image);
+    texts(output, "source text", &selection.sources(image))?;
+    texts(output, "listing", &selection.listings(image).collect::<Vec<_>>())
+}
+
+fn texts(output: &mut dyn Write, what: &str, sources: &[Source<'_>]) -> io::Result<()> {
     if !sources.is_empty() {
         let bytes = sources.iter().map(|source| source.len() as u64).sum();
         let plural = if sources.len() == 1 { "" } else { "s" };
-        writeln!(output, "    {} source text{plural}, {}:", sources.len(), BinaryBytes(bytes))?;
+        writeln!(output, "    {} {what}{plural}, {}:", sources.len(), BinaryBytes(bytes))?;
     }
     for source in sources {
         let packed = if source.is_compressed() { " (compressed)" } else { "" };

@@ -2,6 +2,7 @@
 
 mod doctor;
 mod embed;
+mod others;
 mod sources;
 
 use std::path::{Path, PathBuf};
