@@ -222,6 +222,17 @@ mod run {
     }
 
     #[test]
+    fn a_swapped_executable_is_caught() {
+        let case = sound();
+        let swapped = format!("4={}", data("replays/other.so"));
+        let file = data("replays/mlp.ireereplay");
+        let output = zonecast(&["replay", "run", &file, "--expect", &case.kept, "--executable", &swapped]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{text}");
+        assert!(text.contains("dispatch 0002 binding "), "the last result is another: {text}");
+    }
+
+    #[test]
     fn a_damaged_file_and_one_that_takes_too_long_are_refused() {
         let case = sound();
         let output = changed(&case, |bytes| bytes.truncate(9000));

@@ -183,39 +183,58 @@ impl Strides {
 #[derive(Clone, Debug)]
 pub struct Raster {
     cells: [[[u64; 2]; Self::COLUMNS]; Self::ROWS],
-}
-
-impl Default for Raster {
-    fn default() -> Self {
-        Self { cells: [[[0; 2]; Self::COLUMNS]; Self::ROWS] }
-    }
+    size: [usize; 2],
 }
 
 impl Raster {
-    /// Parts of the buffer, from its first byte to its last.
+    /// At most so many parts of the buffer, from its first byte to its last.
     pub const COLUMNS: usize = 128;
-    /// Parts of the grid, in the order x, y, z.
+    /// At most so many parts of the grid, in the order x, y, z.
     pub const ROWS: usize = 32;
 
-    /// Adds a run: where in the buffer it begins and its step, the buffer's length, the row.
-    fn add(&mut self, run: &Run, (begin, step): (u64, u64), length: u64, row: usize) {
-        let width = length.div_ceil(Self::COLUMNS as u64);
-        let mut index = 0;
-        while index < run.count {
-            let at = begin + index * step;
-            let column = at / width;
-            let to_next = (column + 1).saturating_mul(width) - at;
-            let within = to_next.div_ceil(step.max(1)).min(run.count - index);
-            let count = if step == 0 { run.count } else { within };
-            let cell = &mut self.cells[row][(column as usize).min(Self::COLUMNS - 1)];
-            cell[usize::from(run.is_store)] += count * u64::from(run.length);
-            index += count;
-        }
+    /// For a buffer of so many bytes and a grid of so many workgroups.
+    fn new(bytes: u64, workgroups: f64) -> Self {
+        let columns = bytes.clamp(1, Self::COLUMNS as u64) as usize;
+        let rows = workgroups.clamp(1.0, Self::ROWS as f64) as usize;
+        Self { cells: [[[0; 2]; Self::COLUMNS]; Self::ROWS], size: [columns, rows] }
+    }
+
+    /// Columns and rows.
+    pub fn size(&self) -> [usize; 2] {
+        self.size
     }
 
     /// Bytes read and written.
     pub fn cell(&self, column: usize, row: usize) -> [u64; 2] {
         self.cells[row][column]
+    }
+
+    /// Adds a run: where in the buffer it begins and its step, the buffer's length, which share of the grid is before
+    /// the workgroup.
+    fn add(&mut self, run: &Run, (mut begin, step): (u64, u64), length: u64, share: f64) {
+        let row = ((share * self.size[1] as f64) as usize).min(self.size[1] - 1);
+        let (mut count, mut each) = (run.count, u64::from(run.length));
+        let mut bytes = each;
+        if step <= each {
+            // Without gaps they are as one.
+            (count, each, bytes) = (1, (count - 1) * step + each, count * each);
+        }
+        for _ in 0..count {
+            self.spread(begin, each, bytes, length, (row, usize::from(run.is_store)));
+            begin = begin.saturating_add(step);
+        }
+    }
+
+    /// Spreads bytes over the columns of a range.
+    fn spread(&mut self, begin: u64, each: u64, bytes: u64, length: u64, (row, kind): (usize, usize)) {
+        let columns = self.size[0];
+        let column =
+            |at: u64| ((u128::from(at) * columns as u128 / u128::from(length)) as usize).min(columns - 1);
+        let (first, last) = (column(begin), column(begin.saturating_add(each - 1)));
+        let share = (bytes / (last - first + 1) as u64).max(1);
+        for cell in &mut self.cells[row][first..=last] {
+            cell[kind] += share;
+        }
     }
 }
 
@@ -316,19 +335,22 @@ impl<'a> Uses<'a> {
     }
 
     #[inline]
-    fn find(&mut self, site: u32, address: u64) -> usize {
+    fn find(&mut self, workgroup: &Workgroup, address: u64) -> usize {
+        let site = workgroup.site;
         let slot = slot(address >> 12 ^ u64::from(site) << 40, CACHE);
         let (of, buffer, at) = self.cache[slot];
         if of == site && buffer.begin <= address && address < buffer.end {
             return at;
         }
-        self.look_up(slot, site, address)
+        self.look_up(slot, workgroup, address)
     }
 
-    fn look_up(&mut self, slot: usize, site: u32, address: u64) -> usize {
+    fn look_up(&mut self, slot: usize, workgroup: &Workgroup, address: u64) -> usize {
+        let site = workgroup.site;
         let buffer = self.buffers.of(address);
+        let Buffer { begin, end } = self.buffers.list[buffer];
         let at = *self.index.entry((site, buffer)).or_insert_with(|| {
-            let raster = (self.rasters > 0).then(|| Box::new(Raster::default()));
+            let raster = (self.rasters > 0).then(|| Box::new(Raster::new(end - begin, share(workgroup).0)));
             self.rasters = self.rasters.saturating_sub(1);
             self.uses.push((site, Use { buffer, range: [u64::MAX, 0], raster, ..Use::default() }));
             self.uses.len() - 1
@@ -340,7 +362,7 @@ impl<'a> Uses<'a> {
     /// Adds a run that lies within one buffer.
     fn add(&mut self, run: &Run, writer: &Writer) {
         let (lowest, step) = run.ascending();
-        let at = self.find(writer.workgroup.site, lowest);
+        let at = self.find(&writer.workgroup, lowest);
         let used = &mut self.uses[at].1;
         let end = run.last().saturating_add(run.length.into());
         used.range = [used.range[0].min(lowest), used.range[1].max(end)];
@@ -351,7 +373,12 @@ impl<'a> Uses<'a> {
         };
         if let Some(raster) = &mut used.raster {
             let buffer = &self.buffers.list[used.buffer];
-            raster.add(run, (lowest - buffer.begin, step), buffer.end - buffer.begin, row(&writer.workgroup));
+            raster.add(
+                run,
+                (lowest - buffer.begin, step),
+                buffer.end - buffer.begin,
+                share(&writer.workgroup).1,
+            );
         }
     }
 
@@ -389,12 +416,11 @@ fn parts(address: u64, mut touched: u64, granule: u64) -> impl Iterator<Item = (
     })
 }
 
-/// The row of a raster.
-fn row(workgroup: &Workgroup) -> usize {
+/// How many workgroups a grid has, and which share of them is before this one.
+fn share(workgroup: &Workgroup) -> (f64, f64) {
     let [x, y, z] = workgroup.id.map(f64::from);
     let [cx, cy, cz] = workgroup.count.map(f64::from);
-    let share = ((z * cy + y) * cx + x) / (cx * cy * cz);
-    ((share * Raster::ROWS as f64) as usize).min(Raster::ROWS - 1)
+    (cx * cy * cz, ((z * cy + y) * cx + x) / (cx * cy * cz))
 }
 
 impl Visitor for Uses<'_> {

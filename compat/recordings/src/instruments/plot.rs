@@ -10,8 +10,7 @@ use super::buffers::{Raster, Site, Use};
 use super::map::{AccessMap, Filter};
 use super::stream::{Module, Stream};
 
-const CELL: [usize; 2] = [2, 4];
-const PANEL: [usize; 2] = [Raster::COLUMNS * CELL[0], Raster::ROWS * CELL[1]];
+const PANEL: [usize; 2] = [2 * Raster::COLUMNS, 4 * Raster::ROWS];
 const GAP: usize = 24;
 const MARGIN: usize = 24;
 /// So many panels beside one another.
@@ -150,20 +149,19 @@ impl Picture {
     }
 
     fn cells(&mut self, x: usize, y: usize, raster: &Raster) {
-        let all = (0..Raster::ROWS).flat_map(|row| (0..Raster::COLUMNS).map(move |column| (row, column)));
-        let most =
-            all.clone().map(|(row, column)| raster.cell(column, row).iter().sum::<u64>()).max().unwrap_or(0);
-        for (row, column) in all {
-            let bytes = raster.cell(column, row);
-            let sum: u64 = bytes.iter().sum();
-            if sum > 0 {
-                let (x, y, [width, height]) = (x + column * CELL[0], y + row * CELL[1], CELL);
-                let (fill, opacity) = (colour(bytes), 0.35 + 0.65 * (sum as f64 / most as f64).sqrt());
-                self.push(format_args!(
-                    "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\" \
-                     fill-opacity=\"{opacity:.2}\"/>"
-                ));
-            }
+        let [columns, rows] = raster.size();
+        let all = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+        let sum = |(row, column): (usize, usize)| raster.cell(column, row).iter().sum::<u64>();
+        let most = all.clone().map(sum).max().unwrap_or(0);
+        let (width, height) = (PANEL[0] as f64 / columns as f64, PANEL[1] as f64 / rows as f64);
+        for (row, column) in all.filter(|&cell| sum(cell) > 0) {
+            let (x, y) = (x as f64 + column as f64 * width, y as f64 + row as f64 * height);
+            let fill = colour(raster.cell(column, row));
+            let opacity = 0.35 + 0.65 * (sum((row, column)) as f64 / most as f64).sqrt();
+            self.push(format_args!(
+                "<rect x=\"{x:.2}\" y=\"{y:.2}\" width=\"{width:.2}\" height=\"{height:.2}\" fill=\"{fill}\" \
+                 fill-opacity=\"{opacity:.2}\"/>"
+            ));
         }
     }
 }
