@@ -34,6 +34,8 @@ static ON_DEMAND: Set = Set {
 };
 static CONSOLE: Set =
     Set { name: "console", manifest: OURS, features: "console-peers", compiler: CC, tracy: false };
+static LAUNCHES: Set =
+    Set { name: "launches", manifest: OURS, features: "launches", compiler: None, tracy: false };
 static RECORDERS: Set =
     Set { name: "recorders", manifest: PEERS, features: "recorders", compiler: CXX, tracy: true };
 static PROFILING: Set =
@@ -131,6 +133,12 @@ pub static ITEMS: &[Item] = &[
     item("console-c-nested-peer", &CONSOLE, "loop_console_c_nested"),
     item("console-c-flushed-peer", &CONSOLE, "loop_console_c_flushed"),
     item("tracing-fmt-peer", &CONSOLE, "loop_tracing_fmt"),
+
+    item("launch", &LAUNCHES, "loop_launch"),
+    item("launch-off", &LAUNCHES, "loop_launch_off").gate(Same("launch")),
+    item("launch-paused", &LAUNCHES, "loop_launch_paused").gate(AtMost(60.0)),
+    item("memory-copied", &LAUNCHES, "loop_copy"),
+    item("memory-recorded", &LAUNCHES, "loop_record"),
 ];
 
 /// Items that take turns in one process; times are relative to the first one's.
@@ -166,6 +174,8 @@ pub static COMPARISONS: &[Comparison] = &[
     Comparison { runs: LINES, drained: false, items: &["console-c-flushed-peer", "console-file-outermost"] },
     Comparison { runs: LINES, drained: false, items: &["console-c-peer", "console-json"] },
     Comparison { runs: LINES, drained: false, items: &["console-c-peer", "console-summary"] },
+    // Of 32 MiB each.
+    Comparison { runs: 5, drained: false, items: &["memory-copied", "memory-recorded"] },
 ];
 
 /// The item of this name.

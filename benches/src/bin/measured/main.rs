@@ -2,6 +2,8 @@
 
 #[cfg(feature = "console-peers")]
 mod console_peers;
+#[cfg(feature = "launches")]
+mod launches;
 mod ours;
 #[cfg(feature = "tracy-peers")]
 mod tracy_peers;
@@ -12,6 +14,8 @@ fn main() -> ExitCode {
     let _session = zonecast::start();
     #[allow(unused_mut, reason = "builds without peers add none")]
     let mut loops = ours::LOOPS.to_vec();
+    #[cfg(feature = "launches")]
+    loops.extend_from_slice(launches::LOOPS);
     #[cfg(feature = "tracy-peers")]
     {
         tracy_peers::start();
