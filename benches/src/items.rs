@@ -119,6 +119,11 @@ pub static ITEMS: &[Item] = &[
     item("puffin-peer", &RECORDERS, "loop_puffin"),
     item("fastrace-peer", &RECORDERS, "loop_fastrace"),
 
+    item("gpu-driver", &TRACY, "loop_gpu_driver"),
+    item("gpu-zone", &TRACY, "loop_gpu_zone").gate(MoreThan("gpu-driver", 60.0)),
+    item("gpu-zone-inside", &TRACY, "loop_gpu_zone_inside").gate(MoreThan("gpu-driver", 60.0)),
+    item("gpu-collector", &TRACY, "loop_gpu_collector"),
+
     item("tracy-zone-ondemand-off", &ON_DEMAND, "loop_zone").gate(AtMost(9.0)),
     item("tracy-raw-ondemand-off", &ON_DEMAND, "loop_tracy_raw"),
     item("tracy-zone-ondemand-on", &ON_DEMAND, "loop_zone").gate(AtMost(46.0)).connected(),

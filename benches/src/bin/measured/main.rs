@@ -2,6 +2,7 @@
 
 #[cfg(feature = "console-peers")]
 mod console_peers;
+mod gpu;
 #[cfg(feature = "launches")]
 mod launches;
 mod ours;
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let _session = zonecast::start();
     #[allow(unused_mut, reason = "builds without peers add none")]
-    let mut loops = ours::LOOPS.to_vec();
+    let mut loops = [ours::LOOPS, gpu::LOOPS].concat();
     #[cfg(feature = "launches")]
     loops.extend_from_slice(launches::LOOPS);
     #[cfg(feature = "tracy-peers")]
