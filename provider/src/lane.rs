@@ -42,7 +42,27 @@ impl Lane {
     /// A lane of this name, which is one of a GPU's or the like.
     #[must_use]
     pub fn of_kind(name: &str, kind: LaneKind) -> Self {
-        let id = provider!(|p| p.lane_create(LaneInfo { name, kind }));
+        Self::of(LaneInfo { name, kind, group: None })
+    }
+
+    /// A lane of this name, shown as one row of a group: all lanes of the same group and kind are together.
+    ///
+    /// In Tracy, the group is a GPU context of that name, and each lane is a thread in it; the profiler asks for no
+    /// names of such threads, so it shows the group's alone. Where zonecast was built without Tracy's headers, each
+    /// lane is a context of its own. The console shows both names.
+    ///
+    /// ```
+    /// use zonecast::{Lane, LaneKind};
+    ///
+    /// let streams = ["compute", "copy"].map(|name| Lane::in_group("GPU 0", name, LaneKind::Custom));
+    /// ```
+    #[must_use]
+    pub fn in_group(group: &str, name: &str, kind: LaneKind) -> Self {
+        Self::of(LaneInfo { name, kind, group: Some(group) })
+    }
+
+    fn of(lane: LaneInfo<'_>) -> Self {
+        let id = provider!(|p| p.lane_create(lane));
         Self { id, end: Time::FIRST, left_out: 0, order: Order::default() }
     }
 

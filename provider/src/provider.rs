@@ -141,6 +141,8 @@ pub struct LaneInfo<'a> {
     pub name: &'a str,
     /// What it is a timeline of.
     pub kind: LaneKind,
+    /// What it belongs to, if it is one of several that are shown together: a device, of whose streams it is one.
+    pub group: Option<&'a str>,
 }
 
 /// A zone of a lane, with its times.

@@ -27,6 +27,11 @@ fn program() {
     let fake = Fake::cuda();
     fake.push();
     let (context, stream) = fake.context("stream 0");
+    let [(copies, copy)] = fake.together("GPU 0", ["copy"]);
+    {
+        let _copy = copies.zone(location!("upload"));
+        fake.launch(copy, 300_000);
+    }
     for _ in 0..10 {
         let _step = context.zone(location!("step"));
         for _ in 0..2 {
@@ -49,11 +54,14 @@ fn each_zone_has_a_line_and_each_stream_a_row() {
         rows.take_while(|line| !line.starts_with('#')).cloned().collect::<Vec<_>>()
     };
     let zones = table("zone of a lane");
-    assert_eq!(zones.len(), 2, "{lines:#?}");
+    assert_eq!(zones.len(), 3, "{lines:#?}");
     assert!(zones.iter().any(|row| row.trim_start().starts_with("20 ") && row.contains("matmul")));
     let lanes = table("lane, by its outermost zones");
-    assert_eq!(lanes.len(), 1, "{lines:#?}");
-    assert!(lanes[0].trim_start().starts_with("10 ") && lanes[0].ends_with("stream 0 (cuda)"), "{lanes:?}");
+    assert_eq!(lanes.len(), 2, "{lines:#?}");
+    let is_told = |count: &str, lane: &str| {
+        lanes.iter().any(|row| row.trim_start().starts_with(count) && row.ends_with(lane))
+    };
+    assert!(is_told("10 ", " stream 0 (cuda)") && is_told("1 ", " GPU 0: copy (cuda)"), "{lanes:?}");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod gpu_fake;
 mod support;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use gpu_fake::{CREATE_EVENT, Fake};
@@ -125,6 +126,56 @@ fn lanes_are_contexts_and_share_the_last_ids() {
     assert_eq!(capture.violations(), []);
 }
 
+/// Zones of several streams overlap in one context, and nest within their own stream's alone.
+#[test]
+fn the_streams_of_a_device_are_rows_of_one_context() {
+    const STREAMS: [&str; 4] = ["a", "b", "c", "d"];
+    let capture = child::capture(|| {
+        let _session = zonecast::start();
+        wait_for_server();
+        let fake = Fake::cuda();
+        fake.push();
+        let streams = fake.together("GPU 0", STREAMS);
+        for _ in 0..50 {
+            let _outer = streams.each_ref().map(|(context, _)| context.zone(location!("outer")));
+            for (context, stream) in &streams {
+                let _inner = context.zone(location!("inner"));
+                fake.launch(*stream, 50_000);
+            }
+        }
+        assert_eq!(Collector::running().flush(Duration::from_secs(60)), 0);
+        // A stream that comes later is one more row.
+        let [(late, stream)] = fake.together("GPU 0", ["late"]);
+        {
+            let _outer = late.zone(location!("late"));
+            fake.launch(stream, 50_000);
+        }
+        assert_eq!(Collector::running().flush(Duration::from_secs(60)), 0);
+        drop((streams, late));
+        fake.assert_no_misuse();
+    });
+    let device = capture.gpu_contexts().one();
+    assert_eq!((device.name(), device.sort()), (Some("GPU 0"), GpuSort::Cuda));
+    let mut rows = BTreeMap::<_, Vec<_>>::new();
+    for zone in capture.gpu_zones().named("outer") {
+        rows.entry(zone.thread()).or_default().push(zone);
+    }
+    let late = capture.gpu_zones().named("late").one();
+    assert!(!rows.contains_key(&late.thread()) && late.parent().is_none());
+    assert_eq!(rows.values().map(Vec::len).collect::<Vec<_>>(), [50; STREAMS.len()]);
+    let mut inner = 0;
+    for zone in capture.gpu_zones().named("inner") {
+        let parent = zone.parent().unwrap();
+        assert_eq!((parent.name(), parent.thread()), ("outer", zone.thread()));
+        inner += 1;
+    }
+    assert_eq!(inner, 50 * STREAMS.len());
+    let [first, second] = [0, 1].map(|row| rows.values().nth(row).unwrap());
+    let overlap = first.iter().zip(second).filter(|(first, second)| first.end_ns() > second.start_ns());
+    assert!(overlap.count() > 0, "streams run at the same time");
+    assert_times(&capture);
+}
+
 /// Random programs on fake devices: streams, nesting, graphs, late events, drivers without memory.
 struct Programs {
     fake: Fake,
@@ -143,7 +194,10 @@ impl Programs {
 
     fn run(&mut self, seed: u64) {
         let mut random = Random::new(seed);
-        self.contexts = vec![self.fake.context("a"), self.fake.context("b")];
+        self.contexts = match seed % 2 {
+            0 => vec![self.fake.context("a"), self.fake.context("b")],
+            _ => self.fake.together("device", ["a", "b"]).into(),
+        };
         self.graphs = self.contexts.iter().map(|(context, _)| graph(&self.fake, context)).collect();
         self.fake.be_late([0, 0, 9][random.below(3) as usize]);
         self.fake.fail(CREATE_EVENT, [0, 0, 0, 2][random.below(4) as usize]);

@@ -15,7 +15,8 @@ impl Recorder {
 
 impl Provider for Recorder {
     fn lane_create(&self, lane: LaneInfo<'_>) -> LaneId {
-        self.add(format!("create {} {:?}", lane.name, lane.kind));
+        let group = lane.group.map(|group| format!(" in {group}")).unwrap_or_default();
+        self.add(format!("create {} {:?}{group}", lane.name, lane.kind));
         LaneId(7)
     }
     fn lane_zones(&self, lane: LaneId, tree: &[LaneZone<'_>]) {
@@ -49,6 +50,7 @@ fn zones_arrive_whole_and_in_order() {
     ]);
     lane.zone_at_interned(&place, at(500), at(500));
     drop(lane);
+    drop(Lane::in_group("GPU 0", "stream 1", LaneKind::Hip));
     assert_eq!(
         *RECORDER.0.lock().unwrap(),
         [
@@ -58,6 +60,8 @@ fn zones_arrive_whole_and_in_order() {
             "lane 7: b 300..400 >child 310..400",
             "lane 7: b 400..450",
             "lane 7: b 500..501",
+            "close 7",
+            "create stream 1 Hip in GPU 0",
             "close 7",
         ]
     );

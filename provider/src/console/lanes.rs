@@ -37,11 +37,13 @@ impl Own {
             LaneKind::Metal => "metal",
             LaneKind::WebGpu => "webgpu",
         };
-        let name = Name::intern(&format!("{} ({kind})", lane.name));
-        let label = Label::of_lane(number, lane.name);
+        let full = lane.group.map(|group| format!("{group}: {}", lane.name));
+        let full = full.as_deref().unwrap_or(lane.name);
+        let name = Name::intern(&format!("{full} ({kind})"));
+        let label = Label::of_lane(number, full);
         registry::set_lane(number, Some(Arc::new(Lane { label, name })));
         let fields = [("lane", Value::Unsigned(number)), ("kind", Value::Text(kind))];
-        self.say("lane_create", Some(("name", lane.name.as_bytes())), &fields, thread);
+        self.say("lane_create", Some(("name", full.as_bytes())), &fields, thread);
         LaneId(number)
     }
 

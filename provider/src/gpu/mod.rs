@@ -17,7 +17,8 @@
 //!
 //! # What happens
 //!
-//! * A [`Context`] is the program's side of one stream. A zone's begin and end each put an event on the
+//! * A [`Context`] is the program's side of one stream, and is shown as a timeline of its own; with
+//!   [`Gpu::together`], as a row of its device's. A zone's begin and end each put an event on the
 //!   stream, and a line into a log.
 //! * The [`Collector`], one thread, asks without waiting whether the end of an outermost zone is done. A tree
 //!   that is done is handed to the provider whole, as zones of a [`Lane`]: a zone without both
@@ -94,7 +95,11 @@ fn in_use() -> bool {
 
 /// A device whose streams are timed.
 #[derive(Clone, Debug)]
-pub struct Gpu(Option<Arc<Collected>>);
+pub struct Gpu {
+    collected: Option<Arc<Collected>>,
+    /// The name that its streams are shown under together.
+    group: Option<Arc<str>>,
+}
 
 struct Collected {
     device: Arc<dyn Device>,
@@ -124,7 +129,7 @@ impl Gpu {
     /// If the device cannot make events or streams.
     pub fn new(device: impl Device + 'static) -> Result<Self, Error> {
         if !crate::select::is_recording() {
-            return Ok(Self(None));
+            return Ok(Self::off());
         }
         IN_USE.store(true, Ordering::Relaxed);
         Self::with(device, Collector::running(), DEFAULT_LIMIT)
@@ -137,11 +142,35 @@ impl Gpu {
     /// As for [`new`](Self::new).
     pub fn with(device: impl Device + 'static, collector: &Collector, limit: u64) -> Result<Self, Error> {
         if !crate::select::is_recording() || collector.is_forked() {
-            return Ok(Self(None));
+            return Ok(Self::off());
         }
         let device: Arc<dyn Device> = Arc::new(device);
         let door = collector.add_device(Arc::clone(&device))?;
-        Ok(Self(Some(Arc::new(Collected { device, collector: collector.clone(), door, limit }))))
+        let collected = Collected { device, collector: collector.clone(), door, limit };
+        Ok(Self { collected: Some(Arc::new(collected)), group: None })
+    }
+
+    const fn off() -> Self {
+        Self { collected: None, group: None }
+    }
+
+    /// Has the device's streams shown together from here on, under this name, each as a row of its own: see
+    /// [`Lane::in_group`]. In Tracy, the device is one GPU context then, which takes one of the 240 or so that a
+    /// program has, and each stream is a thread in it. The streams' own names are not shown there.
+    ///
+    /// ```no_run
+    /// # fn with(device: impl zonecast::gpu::Device + 'static, [compute, copy]: [zonecast::gpu::Stream; 2]) -> Result<(), zonecast::gpu::Error> {
+    /// use zonecast::gpu::Gpu;
+    ///
+    /// let gpu = Gpu::new(device)?.together("GPU 0");
+    /// // SAFETY: the streams are this device's, and outlive the contexts.
+    /// let contexts = unsafe { [gpu.context(compute, "compute"), gpu.context(copy, "copy")] };
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn together(self, name: &str) -> Self {
+        Self { group: Some(name.into()), ..self }
     }
 
     /// The zones of one of its streams, which are shown under this name. Nothing is asked of the
@@ -152,7 +181,8 @@ impl Gpu {
     /// The stream belongs to the device, and is alive whenever a zone of the context begins or ends.
     #[must_use]
     pub unsafe fn context(&self, stream: Stream, name: &str) -> Context {
-        let Some(collected) = self.0.as_ref().filter(|collected| !collected.collector.is_forked()) else {
+        let Some(collected) = self.collected.as_ref().filter(|collected| !collected.collector.is_forked())
+        else {
             return Context::off();
         };
         let shared = Arc::new(Shared {
@@ -164,7 +194,11 @@ impl Gpu {
             lost: AtomicBool::new(false),
             counts: Counts::default(),
         });
-        let lane = Lane::of_kind(name, collected.device.kind());
+        let kind = collected.device.kind();
+        let lane = match &self.group {
+            Some(group) => Lane::in_group(group, name, kind),
+            None => Lane::of_kind(name, kind),
+        };
         collected.door.add_stream(Arc::clone(&shared), lane);
         Context::new(self.clone(), shared)
     }
@@ -173,6 +207,6 @@ impl Gpu {
     /// clocks have been compared for about a second.
     #[must_use]
     pub fn clock_error(&self) -> Option<i64> {
-        self.0.as_ref()?.door.clock_error()
+        self.collected.as_ref()?.door.clock_error()
     }
 }

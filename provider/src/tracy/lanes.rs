@@ -4,7 +4,8 @@
 //! are sent. So a lane is a GPU context, of the type that fits it. Its name labels it in the profiler.
 //!
 //! **Ids** of contexts are 8 bits for a whole program. A lane that is closed leaves its context to the next
-//! lane of the same name and kind; when most ids are gone, further lanes become rows of one context.
+//! lane of the same name and kind. The lanes of a group are rows of one context; so are all further lanes when
+//! most ids are gone. A row is a thread to Tracy, whose number no thread has.
 //!
 //! **Times.** Tracy counts ticks of the processor. The profiler turns them into nanoseconds by a
 //! factor that the client measured once, for 0.2 s, so that these nanoseconds are off the system's by some parts
@@ -96,7 +97,16 @@ mod with_shim {
     struct Contexts {
         /// Those that no lane uses.
         idle: Vec<(Key, Arc<Mutex<Row>>)>,
+        /// Those of groups. They stay: the next lane of a group is another row.
+        groups: Vec<(Key, Arc<Mutex<Row>>)>,
         shared: Option<Arc<Mutex<Row>>>,
+    }
+
+    impl Contexts {
+        fn is_own(&self, context: &Arc<Mutex<Row>>) -> bool {
+            let shared = self.groups.iter().map(|group| &group.1).chain(&self.shared);
+            !shared.into_iter().any(|shared| Arc::ptr_eq(shared, context))
+        }
     }
 
     #[derive(Clone, PartialEq, Eq)]
@@ -121,13 +131,18 @@ mod with_shim {
         if !linked::is_up() {
             return LaneId(0);
         }
-        let key = Key { name: text::cut(lane.name).into(), kind: lane.kind };
-        let Some(context) = context(&key) else {
+        let key = Key { name: text::cut(lane.group.unwrap_or(lane.name)).into(), kind: lane.kind };
+        let Some(context) = context(&key, lane.group.is_some()) else {
             say_once!("Tracy has no id left for a GPU context; further lanes are not shown");
             return LaneId(0);
         };
         let row = NEXT_ROW.fetch_add(1, Ordering::Relaxed);
-        let last = context.lock().last;
+        let last = if CONTEXTS.lock().is_own(&context) {
+            context.lock().last
+        } else {
+            // The rows of a context do not wait for one another.
+            0
+        };
         let state = Box::new(LaneState {
             key,
             context,
@@ -141,9 +156,13 @@ mod with_shim {
         LaneId(Box::into_raw(state).expose_provenance() as u64)
     }
 
-    fn context(key: &Key) -> Option<Arc<Mutex<Row>>> {
+    fn context(key: &Key, is_group: bool) -> Option<Arc<Mutex<Row>>> {
         let mut contexts = CONTEXTS.lock();
-        if let Some(at) = contexts.idle.iter().position(|idle| idle.0 == *key) {
+        if is_group {
+            if let Some(group) = contexts.groups.iter().find(|group| group.0 == *key) {
+                return Some(Arc::clone(&group.1));
+            }
+        } else if let Some(at) = contexts.idle.iter().position(|idle| idle.0 == *key) {
             return Some(contexts.idle.swap_remove(at).1);
         }
         if let Some(shared) = &contexts.shared {
@@ -167,6 +186,8 @@ mod with_shim {
         let context = Arc::new(Mutex::new(row));
         if is_shared {
             contexts.shared = Some(Arc::clone(&context));
+        } else if is_group {
+            contexts.groups.push((key.clone(), Arc::clone(&context)));
         }
         Some(context)
     }
@@ -206,7 +227,7 @@ mod with_shim {
         // SAFETY: `create` made it, and nobody uses the lane again.
         let LaneState { key, context, last, .. } = *unsafe { Box::from_raw(lane) };
         let mut contexts = CONTEXTS.lock();
-        if !contexts.shared.as_ref().is_some_and(|shared| Arc::ptr_eq(shared, &context)) {
+        if contexts.is_own(&context) {
             context.lock().last = last;
             contexts.idle.push((key, context));
         }

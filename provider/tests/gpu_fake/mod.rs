@@ -148,6 +148,17 @@ impl Fake {
         (unsafe { Gpu::new(Cuda::of_stream(stream).unwrap()).unwrap().context(stream, name) }, stream)
     }
 
+    /// Streams of one of CUDA's devices, whose zones are shown together.
+    pub(crate) fn together<const N: usize>(&self, device: &str, names: [&str; N]) -> [(Context, Stream); N] {
+        // SAFETY: streams are never destroyed.
+        let gpu = Gpu::new(unsafe { Cuda::of_stream(self.stream()) }.unwrap()).unwrap().together(device);
+        names.map(|name| {
+            let stream = self.stream();
+            // SAFETY: as above.
+            (unsafe { gpu.context(stream, name) }, stream)
+        })
+    }
+
     pub(crate) fn graph(&self) -> Graph {
         Graph(self.make("cuGraphCreate", 0))
     }
