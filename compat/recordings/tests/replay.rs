@@ -8,10 +8,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use common::{STEM, child, compile, copy, data, edit, openmp};
+use object::{Object, ObjectSection, ObjectSymbol};
 use tempfile::TempDir;
 use zonecast_recordings::child::Limits;
 use zonecast_recordings::llvm::{Part, Recording, Stem, write_globals};
 use zonecast_recordings::replay::{Replay, ReplayError, Replayed, Word};
+
+/// The kernel of the recordings of LLVM 19 and later.
+const KERNEL: &str = "__omp_offloading_fe00_9d4762_main_l14";
 
 /// Replays, with what the image needs in `library`.
 fn replay(recording: &Path, library: &Path, replay: Replay) -> Result<Replayed, ReplayError> {
@@ -221,6 +225,41 @@ fn every_flipped_byte_that_matters_is_caught() {
         fs::write(&file, &whole).unwrap();
     }
     assert!(is_equal(folder.path(), &replay(folder.path(), &library, quick()).unwrap()));
+}
+
+/// A damaged image is refused, fails in its child, or computes something that a comparison finds: each byte that
+/// says what the file is, and each of the kernel's own code, all of its bits.
+#[test]
+fn a_damaged_image_is_caught() {
+    let library = openmp();
+    let folder = copy("third");
+    let file = folder.path().join(format!("{STEM}.image"));
+    let whole = fs::read(&file).unwrap();
+    let is_caught = |at: usize, bits: u8| {
+        let mut flipped = whole.clone();
+        flipped[at] ^= bits;
+        fs::write(&file, &flipped).unwrap();
+        let limits = Limits { time: Duration::from_secs(2), ..quick().limits };
+        let replayed = replay(folder.path(), &library, Replay { limits, ..quick() });
+        replayed.map_or(true, |replayed| !is_equal(folder.path(), &replayed))
+    };
+    // Magic, class, byte order, type and machine of an ELF file.
+    for at in [0, 1, 2, 3, 4, 5, 16, 18] {
+        assert!(is_caught(at, 0xff), "byte {at} of the header");
+    }
+    let code = kernel_code(&whole);
+    let idle: Vec<_> = code.clone().filter(|&at| !is_caught(at, 0xff)).collect();
+    // Bytes of no-ops, and of what a serial OpenMP does not look at.
+    assert!(idle.len() * 4 < code.len(), "of {code:?} nothing is seen of {idle:?}");
+}
+
+/// Where the code of the recorded kernel is within its image.
+fn kernel_code(image: &[u8]) -> std::ops::Range<usize> {
+    let file = object::File::parse(image).unwrap();
+    let symbol = file.dynamic_symbols().find(|symbol| symbol.name() == Ok(KERNEL)).unwrap();
+    let section = file.section_by_index(symbol.section_index().unwrap()).unwrap();
+    let start = section.file_range().unwrap().0 + symbol.address() - section.address();
+    start as usize..(start + symbol.size()) as usize
 }
 
 fn quick() -> Replay {
