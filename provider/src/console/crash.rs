@@ -103,10 +103,16 @@ mod unix {
                 *self.before.get() = MaybeUninit::new(before);
                 self.is_ours.store(true, Ordering::Release);
                 ours.sa_sigaction = handle as *const () as usize;
-                ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+                ours.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | self.stack();
                 libc::sigemptyset(&mut ours.sa_mask);
                 libc::sigaction(self.number, &ours, null_mut());
             }
+        }
+
+        /// On which stack its handler runs. A fault may come of a stack that is full. A thread that
+        /// is asked to end has room on its own, and its other one may be small: see `signal_stack`.
+        fn stack(&self) -> c_int {
+            if self.is_fault { libc::SA_ONSTACK } else { 0 }
         }
 
         fn before(&self) -> Option<&libc::sigaction> {
