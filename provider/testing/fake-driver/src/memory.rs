@@ -21,7 +21,7 @@ enum Block {
     Reserved { size: usize, is_mapped: bool },
 }
 
-/// See [the module](self).
+/// Memory of a device, which is the host's. Addresses are checked as a driver does.
 #[derive(Debug, Default)]
 pub struct Memory {
     blocks: BTreeMap<u64, Block>,

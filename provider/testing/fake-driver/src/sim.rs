@@ -31,7 +31,7 @@ pub(crate) struct EventState {
     device: u64,
 }
 
-/// One device. See [the module](self).
+/// One device.
 #[derive(Debug)]
 pub struct Sim {
     /// What goes wrong.
