@@ -9,8 +9,9 @@
 //! * A span is left that was not entered here: the thread that entered it ends the zone at its
 //!   next span, since nobody else can.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -42,8 +43,33 @@ pub(crate) struct Open {
     strays_seen: usize,
 }
 
+/// A thread's open zones.
+struct Here {
+    // Not dropped with the thread, but by `AtEnd`.
+    open: ManuallyDrop<RefCell<Open>>,
+    is_gone: Cell<bool>,
+}
+
 thread_local! {
-    static HERE: RefCell<Open> = const { RefCell::new(Open::nothing(None)) };
+    static HERE: Here = const {
+        Here { open: ManuallyDrop::new(RefCell::new(Open::nothing(None))), is_gone: Cell::new(false) }
+    };
+    static AT_END: AtEnd = const { AtEnd };
+}
+
+/// Ends a thread's zones when the thread ends. Providers have destructors, too, and those that were
+/// made last run first: so this is made after the thread's first zone.
+struct AtEnd;
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        HERE.with(|here| {
+            here.is_gone.set(true);
+            if let Ok(mut open) = here.open.try_borrow_mut() {
+                *open = Open::nothing(None);
+            }
+        });
+    }
 }
 
 /// Calls `f` with this thread's open zones.
@@ -52,7 +78,14 @@ thread_local! {
 /// while the thread is going away.
 #[inline]
 pub(crate) fn here<R>(f: impl FnOnce(&mut Open) -> R) -> Option<R> {
-    HERE.try_with(|here| here.try_borrow_mut().ok().map(|mut here| f(&mut here))).ok().flatten()
+    HERE.with(|here| {
+        if here.is_gone.get() {
+            return None;
+        }
+        let result = f(&mut *here.open.try_borrow_mut().ok()?);
+        let _ = AT_END.try_with(|_| ());
+        Some(result)
+    })
 }
 
 impl Open {
