@@ -29,8 +29,22 @@ pub(super) fn start(want_ticks: bool) {
     START.get_or_init(|| {
         PROCESSOR.store(want_ticks && ticks_are_time(), Ordering::Relaxed);
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Start { ns: sys::monotonic_ns(), ticks: counted(), time: Time::now(), unix }
+        let (ns, time) = same_moment();
+        Start { ns, ticks: counted(), time, unix }
     });
+}
+
+/// One moment by both clocks that lines show. The first readings take long, and any may be
+/// interrupted: of several pairs the closest.
+fn same_moment() -> (u64, Time) {
+    let pair = |_| {
+        let before = sys::monotonic_ns();
+        let time = Time::now();
+        let apart = sys::monotonic_ns() - before;
+        (apart, before + apart / 2, time)
+    };
+    let (_, ns, time) = (0..8).map(pair).min_by_key(|pair| pair.0).expect("there are eight");
+    (ns, time)
 }
 
 /// Nanoseconds of the system's monotonic clock.
