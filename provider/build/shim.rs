@@ -81,8 +81,9 @@ fn compile(include: &Path) -> Result<bool, String> {
         library.file(variant("accessor", &SWITCHES, switches)?);
     }
     for on_demand in 0..2 {
-        library.file(variant("profiler", &SWITCHES[..1], on_demand)?);
-        library.file(variant("gpu", &SWITCHES[..1], on_demand)?);
+        for name in ["profiler", "gpu", "locks"] {
+            library.file(variant(name, &SWITCHES[..1], on_demand)?);
+        }
     }
     library.try_compile("zonecast_tracy_shim").map_err(|e| e.to_string())?;
     Ok(is_tsc)

@@ -1,16 +1,6 @@
 // Trees of zones at given times, with launch times and rows of their own, for which Tracy's C
 // interface has no calls.
-//
-// Compiled with and without on-demand, like `profiler.cpp`; the accessor of its own is never called.
-#include "client/TracyMangle.hpp"
-#undef MANGLED_NAME_BASED_ON_CONFIG
-#define MANGLED_NAME_BASED_ON_CONFIG( base ) VARIANT( base##_of_gpu )
-#include "client/TracyProfiler.hpp"
-#include "common/TracyAlloc.hpp"
-
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "shared.hpp"
 
 namespace tracy
 {
@@ -19,35 +9,8 @@ TRACY_API int64_t GetInitTime();
 
 namespace
 {
-// What Tracy keeps to itself: how many nanoseconds a tick is (which it tells the profiler), and the queue
-// that several items at once can only be put into under its lock. An explicit instantiation may
-// name private members.
-template<typename Tag, typename Tag::Member M>
-struct Private
-{
-    friend typename Tag::Member Reach( Tag ) { return M; }
-};
-
-struct TimerMul
-{
-    typedef double tracy::Profiler::*Member;
-    friend Member Reach( TimerMul );
-};
-template struct Private<TimerMul, &tracy::Profiler::m_timerMul>;
-
-struct Queue
-{
-    typedef tracy::FastVector<tracy::QueueItem> tracy::Profiler::*Member;
-    friend Member Reach( Queue );
-};
-template struct Private<Queue, &tracy::Profiler::m_serialQueue>;
-
-struct Lock
-{
-    typedef tracy::TracyMutex tracy::Profiler::*Member;
-    friend Member Reach( Lock );
-};
-template struct Private<Lock, &tracy::Profiler::m_serialLock>;
+// How many nanoseconds a tick is, as Tracy tells the profiler.
+FIELD( TimerMul, double, m_timerMul )
 
 // The profiler looks for a wrapped counter where a time goes back by more.
 const int64_t BackwardLimit = int64_t( 1 ) << 31;
@@ -74,8 +37,13 @@ struct LaneContext
     int64_t ticks;
     int64_t origin;
     int64_t last;
+    // The connection that the context was announced in.
+    uint64_t connection;
+    // Tracy's to free from the first event on. On demand each announcement needs it.
+    const char* name;
     uint32_t row;
     uint16_t query;
+    uint16_t name_size;
     uint8_t id;
     uint8_t type;
 };
@@ -83,26 +51,45 @@ struct LaneContext
 
 namespace
 {
-// Puts items into the queue that all items of GPUs go through, while it holds the queue's lock.
-struct Items
+struct GpuItems : SharedItems
 {
-    tracy::Profiler* profiler;
-    tracy::FastVector<tracy::QueueItem>& queue;
+    using SharedItems::SharedItems;
 
-    explicit Items( tracy::Profiler* p ) : profiler( p ), queue( p->*Reach( Queue() ) ) { ( p->*Reach( Lock() ) ).lock(); }
-    ~Items() { ( profiler->*Reach( Lock() ) ).unlock(); }
-
-    void Put( const tracy::QueueItem& item )
+    // Whether there is somebody to send to, who then knows the context.
+    bool Announce( LaneContext& lane )
     {
-        memcpy( queue.prepare_next(), &item, sizeof( item ) );
-        queue.commit_next();
+        const auto connection = Connection();
+        if( connection == 0 ) return false;
+        if( connection != lane.connection )
+        {
+            lane.connection = connection;
+            NewContext( lane );
+            Name( lane );
+        }
+        return true;
     }
 
-    void PutForLater( const tracy::QueueItem& item )
+    void NewContext( const LaneContext& lane )
     {
-#ifdef TRACY_ON_DEMAND
-        profiler->DeferItem( item );
-#endif
+        tracy::QueueItem item = {};
+        item.hdr.type = tracy::QueueType::GpuNewContext;
+        tracy::MemWrite( &item.gpuNewContext.cpuTime, lane.ticks );
+        tracy::MemWrite( &item.gpuNewContext.gpuTime, lane.origin );
+        tracy::MemWrite( &item.gpuNewContext.thread, uint32_t( 0 ) );
+        tracy::MemWrite( &item.gpuNewContext.period, 1.0f );
+        tracy::MemWrite( &item.gpuNewContext.context, lane.id );
+        tracy::MemWrite( &item.gpuNewContext.flags, tracy::GpuContextFlags( 0 ) );
+        tracy::MemWrite( &item.gpuNewContext.type, tracy::GpuContextType( lane.type ) );
+        Put( item );
+    }
+
+    void Name( const LaneContext& lane )
+    {
+        tracy::QueueItem item = {};
+        item.hdr.type = tracy::QueueType::GpuContextName;
+        tracy::MemWrite( &item.gpuContextNameFat.context, lane.id );
+        tracy::MemWrite( &item.gpuContextNameFat.ptr, uint64_t( lane.name ) );
+        tracy::MemWrite( &item.gpuContextNameFat.size, lane.name_size );
         Put( item );
     }
 
@@ -155,50 +142,42 @@ struct Items
         Put( item );
     }
 };
+
+// The client frees those that are sent.
+void FreeLocations( const LaneZone* zones, size_t count )
+{
+    for( size_t i = 0; i < count; i++ )
+        if( zones[i].is_allocated ) tracy::tracy_free( reinterpret_cast<void*>( zones[i].location ) );
+}
 }
 
 extern "C" {
 
-double VARIANT( timer_mul )( tracy::Profiler* profiler ) { return profiler->*Reach( TimerMul() ); }
+double VARIANT( timer_mul )( tracy::Profiler* profiler ) { return profiler->*Find( TimerMul() ); }
 
 int64_t VARIANT( first_tick )() { return tracy::GetInitTime(); }
 
 // The next id that no context has, or -1.
 int32_t VARIANT( next_context )() { return tracy::NextGpuContextId(); }
 
-void VARIANT( new_context )( tracy::Profiler* profiler, const LaneContext* lane, const char* name, uint16_t size )
+// Names a new context, and announces it if there is somebody to hear it.
+void VARIANT( new_context )( tracy::Profiler* profiler, LaneContext* lane, const char* name, uint16_t size )
 {
-    auto text = static_cast<char*>( tracy::tracy_malloc( size ) );
-    memcpy( text, name, size );
-
-    Items items( profiler );
-    tracy::QueueItem item = {};
-    item.hdr.type = tracy::QueueType::GpuNewContext;
-    tracy::MemWrite( &item.gpuNewContext.cpuTime, lane->ticks );
-    tracy::MemWrite( &item.gpuNewContext.gpuTime, lane->origin );
-    tracy::MemWrite( &item.gpuNewContext.thread, uint32_t( 0 ) );
-    tracy::MemWrite( &item.gpuNewContext.period, 1.0f );
-    tracy::MemWrite( &item.gpuNewContext.context, lane->id );
-    tracy::MemWrite( &item.gpuNewContext.flags, tracy::GpuContextFlags( 0 ) );
-    tracy::MemWrite( &item.gpuNewContext.type, tracy::GpuContextType( lane->type ) );
-    items.PutForLater( item );
-
-    item = {};
-    item.hdr.type = tracy::QueueType::GpuContextName;
-    tracy::MemWrite( &item.gpuContextNameFat.context, lane->id );
-    tracy::MemWrite( &item.gpuContextNameFat.ptr, (uint64_t)text );
-    tracy::MemWrite( &item.gpuContextNameFat.size, size );
-    items.PutForLater( item );
+    lane->name = CopyText( name, size );
+    lane->name_size = size;
+    GpuItems( profiler ).Announce( *lane );
 }
 
 // Sends a tree, whole or (on demand, while nobody is connected) not at all: the lock is held from its first
 // item to its last, so no connection gets a part of it. `open` has room for as many numbers as the tree is deep.
-int VARIANT( zones )( tracy::Profiler* profiler, LaneContext* lane, const LaneZone* zones, size_t count, size_t* open )
+void VARIANT( zones )( tracy::Profiler* profiler, LaneContext* lane, const LaneZone* zones, size_t count, size_t* open )
 {
-    Items items( profiler );
-#ifdef TRACY_ON_DEMAND
-    if( !profiler->IsConnected() ) return 0;
-#endif
+    GpuItems items( profiler );
+    if( !items.Announce( *lane ) )
+    {
+        FreeLocations( zones, count );
+        return;
+    }
     size_t depth = 0;
     for( size_t i = 0; i < count; i++ )
     {
@@ -207,6 +186,5 @@ int VARIANT( zones )( tracy::Profiler* profiler, LaneContext* lane, const LaneZo
         open[depth++] = i;
     }
     while( depth > 0 ) items.End( *lane, zones[open[--depth]] );
-    return 1;
 }
 }

@@ -1,20 +1,6 @@
 // What lies in Tracy's profiler object: the callback for source texts, for which Tracy's C
 // interface has no call, and the state of the connection, for which it has none that is cheap.
-//
-// Compiled with and without on-demand, the one switch that moves the object's fields. For this file
-// alone, the object's accessor is one of our own, so that the other switches need no variants here;
-// `accessor.cpp` finds the object.
-#include "client/TracyMangle.hpp"
-#undef MANGLED_NAME_BASED_ON_CONFIG
-#define MANGLED_NAME_BASED_ON_CONFIG( base ) VARIANT( base )
-#include "client/TracyProfiler.hpp"
-#include "common/TracyAlloc.hpp"
-
-#include <atomic>
-#include <mutex>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "shared.hpp"
 
 using tracy::Profiler;
 
@@ -45,44 +31,6 @@ char* Text( void*, const char* path, size_t& size )
     size = answer.size;
     return answer.text;
 }
-
-// An explicit instantiation may name private members: the language's own way to reach a field that
-// is not public, which keeps its place in the object the compiler's affair.
-template<class Key, typename Key::Member member>
-struct Field
-{
-    friend typename Key::Member Find( Key ) { return member; }
-};
-
-struct IsConnected
-{
-    typedef std::atomic<bool> Profiler::*Member;
-    friend Member Find( IsConnected );
-};
-template struct Field<IsConnected, &Profiler::m_isConnected>;
-
-struct SharedQueue
-{
-    typedef tracy::FastVector<tracy::QueueItem> Profiler::*Member;
-    friend Member Find( SharedQueue );
-};
-template struct Field<SharedQueue, &Profiler::m_serialQueue>;
-
-struct SharedLock
-{
-    typedef tracy::TracyMutex Profiler::*Member;
-    friend Member Find( SharedLock );
-};
-template struct Field<SharedLock, &Profiler::m_serialLock>;
-
-#ifdef TRACY_ON_DEMAND
-struct ConnectionId
-{
-    typedef std::atomic<uint64_t> Profiler::*Member;
-    friend Member Find( ConnectionId );
-};
-template struct Field<ConnectionId, &Profiler::m_connectionId>;
-#endif
 }
 
 namespace tracy
@@ -115,8 +63,7 @@ const std::atomic<bool>* VARIANT( is_connected )( Profiler* profiler )
 // How many events of the queue that all threads share nobody has taken.
 size_t VARIANT( shared_waiting )( Profiler* profiler )
 {
-    std::lock_guard<tracy::TracyMutex> lock( profiler->*Find( SharedLock() ) );
-    return ( profiler->*Find( SharedQueue() ) ).size();
+    return SharedItems( profiler ).Size();
 }
 
 // Null without on-demand: there is one connection at most.

@@ -13,6 +13,8 @@
 //! both that are read here again and again, and then by the client's own factor into what the profiler will
 //! take ticks for. So lanes and threads agree.
 //!
+//! **On demand** each profiler is told of a context right before its first tree.
+//!
 //! **Order.** A tree is sent under one lock, each begin and end with its time at once: no query id is ever
 //! waited for, no connection gets a part of a tree.
 
@@ -172,17 +174,9 @@ mod with_shim {
         let id = unsafe { shim::NEXT_CONTEXT() };
         let is_shared = id >= LAST_OWN;
         let (name, kind) = if is_shared { ("lanes", LaneKind::Custom) } else { (&*key.name, key.kind) };
-        let row = Row {
-            ticks: CLOCK.lock().now(),
-            origin: ORIGIN,
-            last: 0,
-            row: 0,
-            query: 0,
-            id: u8::try_from(id).ok()?,
-            sort: sort(kind),
-        };
+        let mut row = Row::new(u8::try_from(id).ok()?, sort(kind), CLOCK.lock().now(), ORIGIN);
         // SAFETY: the client is up; the name is copied.
-        unsafe { shim::NEW_CONTEXT(shim::PROFILER(), &row, text::bytes(name), name.len() as u16) };
+        unsafe { shim::NEW_CONTEXT(shim::PROFILER(), &mut row, text::bytes(name), name.len() as u16) };
         let context = Arc::new(Mutex::new(row));
         if is_shared {
             contexts.shared = Some(Arc::clone(&context));

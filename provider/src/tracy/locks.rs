@@ -1,24 +1,47 @@
-//! Locks. A [`LockId`] is the address of the record that Tracy keeps for the lock.
+//! Locks. A [`LockId`] is the address of the record that is kept for the lock.
+//!
+//! With the shim, a lock is announced to each profiler right before its first event, and an event is recorded
+//! only with those that it makes sense with: see `shim/locks.cpp`. A lock that nobody uses while a profiler is
+//! connected is not shown to it, except if it was made then.
 
 use core::cell::Cell;
 
-use tracy_client_sys as sys;
-
 use super::calls::SHARED_ITEM;
+use super::text;
 use super::thread::{may_emit_anywhere, may_emit_pair};
-use super::{linked, text};
 use crate::{Location, LockId};
 
-thread_local! {
-    /// Whether this thread's last wait was recorded. On demand it is not while nobody is connected,
-    /// and then neither must be what follows. A thread waits for one lock at a time.
-    static WAITS: Cell<bool> = const { Cell::new(true) };
+#[cfg(not(tracy_shim))]
+use super::locks_plain as api;
+
+#[cfg(tracy_shim)]
+mod api {
+    use super::super::linked;
+    use super::super::shim::{LOCK_ANNOUNCE, PROFILER};
+    pub(super) use super::super::shim::{
+        LOCK_NAME as name, LOCK_OBTAIN as obtain, LOCK_RELEASE as release, LOCK_TERMINATE as terminate,
+        LOCK_TRY_OBTAIN as try_obtain, LOCK_WAIT as wait, Lock,
+    };
+    use super::Location;
+
+    /// # Safety
+    ///
+    /// The client is up.
+    pub(super) unsafe fn announce(location: &'static Location) -> *mut Lock {
+        // SAFETY: by this function's contract; the location lives as long as the program.
+        unsafe { LOCK_ANNOUNCE(PROFILER(), linked::location(location).addr() as u64) }
+    }
 }
 
-type Record = *mut sys::__tracy_lockable_context_data;
+thread_local! {
+    /// The connection in which this thread's last wait was recorded, 0 if it was not: only where it was may
+    /// what follows be. At first 1, the only connection of builds from the first event on, so that they record
+    /// what is obtained without a wait. A thread waits for one lock at a time.
+    static WAITED_IN: Cell<u64> = const { Cell::new(1) };
+}
 
-/// Tracy's record, where the lock was recorded and its next event is.
-fn record(lock: LockId) -> Option<Record> {
+/// The lock's record, where the lock was recorded and its next event is.
+fn record(lock: LockId) -> Option<*mut api::Lock> {
     (lock.0 != 0 && may_emit_pair(SHARED_ITEM))
         .then(|| core::ptr::with_exposed_provenance_mut(lock.0 as usize))
 }
@@ -27,54 +50,53 @@ pub(super) fn announce(location: &'static Location) -> LockId {
     if !may_emit_pair(SHARED_ITEM) {
         return LockId(0);
     }
-    // SAFETY: the client is up; the location lives as long as the program and is laid out as C's.
-    let record = unsafe { sys::___tracy_announce_lockable_ctx(linked::location(location)) };
+    // SAFETY: the client is up.
+    let record = unsafe { api::announce(location) };
     LockId(record.expose_provenance() as u64)
 }
 
 pub(super) fn name(lock: LockId, name: &str) {
     if let Some(record) = record(lock) {
         let name = text::cut(name);
-        // SAFETY: the record came from `announce`, whose caller keeps it until `terminate`; Tracy
-        // copies the bytes, of which there are as many as it is told.
-        unsafe { sys::___tracy_custom_name_lockable_ctx(record, text::bytes(name), name.len()) }
+        // SAFETY: the client is up. The record came from `announce`, whose caller keeps it until `terminate`;
+        // the bytes are copied, of which there are as many as told.
+        unsafe { api::name(record, text::bytes(name), name.len() as u16) }
     }
 }
 
 pub(super) fn wait(lock: LockId) {
     if let Some(record) = record(lock) {
-        // SAFETY: the record came from `announce`, whose caller keeps it until `terminate`.
-        let recorded = unsafe { sys::___tracy_before_lock_lockable_ctx(record) } != 0;
-        WAITS.set(recorded);
+        // SAFETY: the client is up, and the record came from `announce`, whose caller keeps it until `terminate`.
+        WAITED_IN.set(unsafe { api::wait(record) });
     }
 }
 
 pub(super) fn obtain(lock: LockId) {
-    if let Some(record) = record(lock).filter(|_| WAITS.get()) {
+    if let Some(record) = record(lock) {
         // SAFETY: as for `wait`.
-        unsafe { sys::___tracy_after_lock_lockable_ctx(record) }
+        unsafe { api::obtain(record, WAITED_IN.get()) }
     }
 }
 
 pub(super) fn try_obtain(lock: LockId, obtained: bool) {
-    if let Some(record) = record(lock) {
+    if obtained && let Some(record) = record(lock) {
         // SAFETY: as for `wait`.
-        unsafe { sys::___tracy_after_try_lock_lockable_ctx(record, i32::from(obtained)) }
+        unsafe { api::try_obtain(record) }
     }
 }
 
 pub(super) fn release(lock: LockId) {
     if let Some(record) = record(lock) {
         // SAFETY: as for `wait`.
-        unsafe { sys::___tracy_after_unlock_lockable_ctx(record) }
+        unsafe { api::release(record) }
     }
 }
 
 pub(super) fn terminate(lock: LockId) {
-    // Whatever was dropped: Tracy frees the record.
+    // Whatever was dropped: the record is freed.
     if lock.0 != 0 && may_emit_anywhere(0) {
-        let record: Record = core::ptr::with_exposed_provenance_mut(lock.0 as usize);
+        let record: *mut api::Lock = core::ptr::with_exposed_provenance_mut(lock.0 as usize);
         // SAFETY: as for `wait`; the caller does not use the lock again.
-        unsafe { sys::___tracy_terminate_lockable_ctx(record) }
+        unsafe { api::terminate(record) }
     }
 }

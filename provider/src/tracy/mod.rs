@@ -9,8 +9,8 @@
 //!   where that is not valid; `check` proves that it is; `connection` is for zones on demand;
 //! * `thread` knows when a thread may record: not when it, or the process, is about to end;
 //! * `bound` limits what waits for a profiler, `drops` reports what was too much;
-//! * `calls` and `locks` are what goes through Tracy's C interface in every build;
-//! * `lanes` are GPU contexts, `lanes_plain` those of builds without the shim;
+//! * `calls` is what goes through Tracy's C interface in every build;
+//! * `lanes` are GPU contexts, `locks` locks, `lanes_plain` and `locks_plain` those of builds without the shim;
 //! * `sources` answers when the profiler asks for a source text;
 //! * `end` waits at the end of a session where `TRACY_NO_EXIT` asks for it;
 //! * `text` cuts texts to what Tracy can carry.
@@ -18,6 +18,8 @@
 //! # What is as in Tracy itself
 //!
 //! * A zone that begins while a profiler reconnects can stay open in its trace.
+//! * On demand, a line of application info that is given just when a profiler connects can be in its trace
+//!   twice. (So can a plot's style, to no effect.)
 //! * A child made by `fork` has no client thread: nothing that it records is ever sent, and it must
 //!   leave by `_exit`, since Tracy's destructor would wait for that thread.
 //! * Nothing may be recorded in a signal handler.
@@ -42,6 +44,8 @@ mod lanes;
 mod lanes_plain;
 mod linked;
 mod locks;
+#[cfg(not(tracy_shim))]
+mod locks_plain;
 #[cfg(tracy_shim)]
 mod shim;
 mod sources;

@@ -5,7 +5,7 @@
 //! function alone, and the linker leaves the others, for which Tracy has no counterpart, where they
 //! are.
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{c_char, c_void};
 use core::sync::atomic::AtomicBool;
 #[cfg(tracy_inline)]
 use core::sync::atomic::AtomicU64;
@@ -157,10 +157,40 @@ pub(super) struct Row {
     pub(super) ticks: i64,
     pub(super) origin: i64,
     pub(super) last: i64,
+    connection: u64,
+    name: *const c_char,
     pub(super) row: u32,
-    pub(super) query: u16,
+    query: u16,
+    name_size: u16,
     pub(super) id: u8,
     pub(super) sort: u8,
+}
+
+impl Row {
+    /// Of a context that nobody knows yet.
+    pub(super) const fn new(id: u8, sort: u8, ticks: i64, origin: i64) -> Self {
+        Self {
+            ticks,
+            origin,
+            last: 0,
+            connection: 0,
+            name: core::ptr::null(),
+            row: 0,
+            query: 0,
+            name_size: 0,
+            id,
+            sort,
+        }
+    }
+}
+
+// SAFETY: the name is on no thread's own memory, and only the shim follows it.
+unsafe impl Send for Row {}
+
+/// A lock's record. Only the shim looks into it.
+#[repr(C)]
+pub(super) struct Lock {
+    _opaque: [u8; 0],
 }
 
 variants! {
@@ -170,10 +200,30 @@ variants! {
     FIRST_TICK = zonecast_tracy_first_tick_od0 | zonecast_tracy_first_tick_od1: fn() -> i64;
     /// The next id of a GPU context, or -1.
     NEXT_CONTEXT = zonecast_tracy_next_context_od0 | zonecast_tracy_next_context_od1: fn() -> i32;
-    /// Announces a GPU context of this name, of so many bytes.
+    /// Names a GPU context, with so many bytes, and announces it.
     NEW_CONTEXT = zonecast_tracy_new_context_od0 | zonecast_tracy_new_context_od1:
-        fn(*mut Profiler, *const Row, *const c_char, u16);
+        fn(*mut Profiler, *mut Row, *const c_char, u16);
     /// Sends a tree of so many zones; the last argument is room for as many numbers as it is deep.
     ZONES = zonecast_tracy_zones_od0 | zonecast_tracy_zones_od1:
-        fn(*mut Profiler, *mut Row, *const LaneZone, usize, *mut usize) -> c_int;
+        fn(*mut Profiler, *mut Row, *const LaneZone, usize, *mut usize);
+}
+
+variants! {
+    /// Announces a lock, made at this location. `LOCK_TERMINATE` frees the record.
+    LOCK_ANNOUNCE = zonecast_tracy_lock_announce_od0 | zonecast_tracy_lock_announce_od1:
+        fn(*mut Profiler, u64) -> *mut Lock;
+    /// Names it, with so many bytes.
+    LOCK_NAME = zonecast_tracy_lock_name_od0 | zonecast_tracy_lock_name_od1:
+        fn(*mut Lock, *const c_char, u16);
+    /// Returns the connection that the wait was recorded in, or 0.
+    LOCK_WAIT = zonecast_tracy_lock_wait_od0 | zonecast_tracy_lock_wait_od1: fn(*mut Lock) -> u64;
+    /// After a wait in this connection.
+    LOCK_OBTAIN = zonecast_tracy_lock_obtain_od0 | zonecast_tracy_lock_obtain_od1:
+        fn(*mut Lock, u64);
+    /// Without a wait.
+    LOCK_TRY_OBTAIN = zonecast_tracy_lock_try_obtain_od0 | zonecast_tracy_lock_try_obtain_od1:
+        fn(*mut Lock);
+    LOCK_RELEASE = zonecast_tracy_lock_release_od0 | zonecast_tracy_lock_release_od1: fn(*mut Lock);
+    LOCK_TERMINATE = zonecast_tracy_lock_terminate_od0 | zonecast_tracy_lock_terminate_od1:
+        fn(*mut Lock);
 }

@@ -6,7 +6,7 @@ use zonecast::{
     Fiber, Frame, FrameImage, Location, LocationParts, Message, Name, PlotFormat, PlotStyle, Pool, Severity,
     Zone, lock, message, name, plot, zone, zone_text,
 };
-use zonecast_tracy_wire::{self as wire, Capture, LockAction, Rule};
+use zonecast_tracy_wire::{self as wire, Capture, LockAction};
 
 use crate::support::{case, on_threads, start};
 
@@ -137,11 +137,7 @@ fn on_eight_threads() {
 }
 
 fn assert_all_seen(capture: &Capture, threads: u64) {
-    // On demand, Tracy's client sends a lock that is announced during its handshake twice: with what it kept for
-    // the profiler, and as it comes.
-    let is_known = |rule: &Rule| cfg!(feature = "tracy-on-demand") && matches!(rule, Rule::LockTwice { .. });
-    let violations: Vec<_> = capture.violations().iter().filter(|found| !is_known(&found.rule)).collect();
-    assert_eq!(violations, Vec::<&wire::Violation>::new());
+    assert_eq!(capture.violations(), []);
     assert_eq!(capture.lost(), BTreeMap::new());
     assert_eq!(capture.zones().count() as u64, threads * 12, "no zone more or less");
     for number in 0..threads {

@@ -2,9 +2,13 @@
 
 #![cfg(feature = "tracy-on-demand")]
 
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::thread::{self, sleep};
 use std::time::Duration;
 
-use zonecast::{message, plot, zone};
+use zonecast::{Lane, Lock, Time, location, lock, message, plot, zone};
+use zonecast_tracy_wire::{self as wire, LockAction};
 
 use crate::support::{case, wait_for_server};
 
@@ -58,6 +62,97 @@ fn each_connection_has_zones_of_its_own() {
         for zone in capture.zones().named("inner") {
             let parent = zone.parent().map(|parent| parent.name());
             assert!(matches!(parent, None | Some("outer")), "{parent:?}");
+        }
+    }
+}
+
+/// Locks and GPU contexts: those that are announced just when a profiler connects, which on demand comes to a
+/// profiler some time after the client says so, and those that are older, and in use.
+#[test]
+fn each_connection_is_told_of_everything_once() {
+    let program = case().program(|| {
+        let (mutex, shown) = (Mutex::new(()), lock!("old"));
+        shown.name("old");
+        thread::scope(|scope| {
+            for number in 0..2 {
+                scope.spawn(move || announce_at_each_connection(number));
+                scope.spawn(|| use_forever(&mutex, &shown));
+            }
+            // The test takes less, and ends this.
+            sleep(Duration::from_secs(300));
+            // SAFETY: it has no preconditions. Tracy's own end would wait for a profiler.
+            unsafe { libc::_exit(0) }
+        });
+    });
+    let mut started = program
+        .receiver(|receiver| receiver.check(true).stop_after(Duration::from_millis(50)))
+        .start()
+        .unwrap();
+    let mut told = 0;
+    while told < CONNECTIONS {
+        let capture = started.receiver.capture().unwrap();
+        assert_eq!(capture.violations(), []);
+        capture.locks().named("old").for_each(|lock| assert_pairs(&lock));
+        let is_told = capture.locks().named("named").count() > 0 && capture.gpu_contexts().count() > 0;
+        told += usize::from(is_told);
+    }
+}
+
+/// In which both were announced.
+const CONNECTIONS: usize = 25;
+
+fn announce_at_each_connection(number: u32) {
+    let mut lanes = Vec::new();
+    loop {
+        wait_for_server();
+        lanes.push(Lane::new(&format!("lane {} of {number}", lanes.len())));
+        for _ in 0..10 {
+            use_new();
+            lanes.iter_mut().for_each(show);
+        }
+        while zonecast::is_connected() {
+            sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+fn use_new() {
+    let new = lock!("new");
+    new.name("named");
+    new.tried(true);
+    new.released();
+}
+
+fn show(lane: &mut Lane) {
+    let now = Time::now();
+    lane.zone_at(location!("shown"), now, now.plus(100));
+}
+
+fn use_forever(mutex: &Mutex<()>, shown: &Lock) {
+    loop {
+        shown.wait();
+        let guard = mutex.lock().unwrap();
+        shown.obtained();
+        sleep(Duration::from_micros(100));
+        drop(guard);
+        shown.released();
+    }
+}
+
+/// Nothing is obtained that was not waited for, nor released that was not obtained, in the same connection.
+fn assert_pairs(lock: &wire::Lock<'_>) {
+    let (mut waiting, mut obtained) = (BTreeSet::new(), 0);
+    for event in lock.events() {
+        match event.action {
+            LockAction::Wait => assert!(waiting.insert(event.thread)),
+            LockAction::Obtain => {
+                assert!(waiting.remove(&event.thread), "obtained without a wait");
+                obtained += 1;
+            }
+            LockAction::Release => {
+                assert!(obtained > 0, "released without being obtained");
+                obtained -= 1;
+            }
         }
     }
 }

@@ -1,0 +1,197 @@
+// Locks, as Tracy's own records of them, but announced anew to each profiler.
+//
+// What Tracy's records have against events without their pair, a count of the threads that use the lock,
+// lets a release through whose lock was obtained in an earlier connection. So a wait is remembered by the
+// connection that it was recorded in, and a lock by how often it was obtained in this one and not released.
+#include "shared.hpp"
+
+using tracy::Profiler;
+
+extern "C" {
+
+struct Lock
+{
+    Profiler* profiler;
+    uint64_t location;
+    int64_t announced_at;
+    // What follows is read and written under the queue's lock. The connection that it was announced in, and
+    // how often it was obtained in that one and not released.
+    uint64_t connection;
+    uint64_t obtained;
+    char* name;
+    uint16_t name_size;
+    // A text that was put is the client's.
+    bool is_name_out;
+    uint32_t id;
+};
+}
+
+namespace
+{
+// Whether an event is worth taking the queue's lock.
+bool IsHeard( const Lock& lock )
+{
+#ifdef TRACY_ON_DEMAND
+    return lock.profiler->IsConnected();
+#else
+    (void)lock;
+    return true;
+#endif
+}
+
+void FreeName( const Lock& lock )
+{
+    if( lock.name && !lock.is_name_out ) tracy::tracy_free( lock.name );
+}
+
+struct LockItems : SharedItems
+{
+    using SharedItems::SharedItems;
+
+    bool Knows( const Lock& lock ) const { return lock.connection != 0 && lock.connection == Connection(); }
+
+    // Whether there is somebody to send to, who then knows the lock.
+    bool Announce( Lock& lock )
+    {
+        const auto connection = Connection();
+        if( connection == 0 ) return false;
+        if( connection != lock.connection )
+        {
+            lock.connection = connection;
+            lock.obtained = 0;
+            New( lock );
+            if( lock.name ) Name( lock );
+        }
+        return true;
+    }
+
+    void New( const Lock& lock )
+    {
+        tracy::QueueItem item = {};
+        item.hdr.type = tracy::QueueType::LockAnnounce;
+        tracy::MemWrite( &item.lockAnnounce.id, lock.id );
+        tracy::MemWrite( &item.lockAnnounce.time, lock.announced_at );
+        tracy::MemWrite( &item.lockAnnounce.lckloc, lock.location );
+        tracy::MemWrite( &item.lockAnnounce.type, tracy::LockType::Lockable );
+        Put( item );
+    }
+
+    void Name( Lock& lock )
+    {
+        lock.is_name_out = true;
+        tracy::QueueItem item = {};
+        item.hdr.type = tracy::QueueType::LockName;
+        tracy::MemWrite( &item.lockNameFat.id, lock.id );
+        tracy::MemWrite( &item.lockNameFat.name, uint64_t( lock.name ) );
+        tracy::MemWrite( &item.lockNameFat.size, lock.name_size );
+        Put( item );
+    }
+
+    void Wait( const Lock& lock )
+    {
+        tracy::QueueItem item = {};
+        item.hdr.type = tracy::QueueType::LockWait;
+        tracy::MemWrite( &item.lockWait.thread, tracy::GetThreadHandle() );
+        tracy::MemWrite( &item.lockWait.id, lock.id );
+        tracy::MemWrite( &item.lockWait.time, Profiler::GetTime() );
+        Put( item );
+    }
+
+    void Obtain( Lock& lock )
+    {
+        lock.obtained++;
+        tracy::QueueItem item = {};
+        item.hdr.type = tracy::QueueType::LockObtain;
+        tracy::MemWrite( &item.lockObtain.thread, tracy::GetThreadHandle() );
+        tracy::MemWrite( &item.lockObtain.id, lock.id );
+        tracy::MemWrite( &item.lockObtain.time, Profiler::GetTime() );
+        Put( item );
+    }
+
+    void Release( Lock& lock )
+    {
+        lock.obtained--;
+        tracy::QueueItem item = {};
+        item.hdr.type = tracy::QueueType::LockRelease;
+        tracy::MemWrite( &item.lockRelease.id, lock.id );
+        tracy::MemWrite( &item.lockRelease.time, Profiler::GetTime() );
+        Put( item );
+    }
+
+    void Terminate( const Lock& lock )
+    {
+        tracy::QueueItem item = {};
+        item.hdr.type = tracy::QueueType::LockTerminate;
+        tracy::MemWrite( &item.lockTerminate.id, lock.id );
+        tracy::MemWrite( &item.lockTerminate.time, Profiler::GetTime() );
+        Put( item );
+    }
+};
+}
+
+extern "C" {
+
+Lock* VARIANT( lock_announce )( Profiler* profiler, uint64_t location )
+{
+    auto lock = new( tracy::tracy_malloc( sizeof( Lock ) ) ) Lock();
+    lock->profiler = profiler;
+    lock->location = location;
+    lock->announced_at = Profiler::GetTime();
+    lock->id = tracy::GetLockCounter().fetch_add( 1, std::memory_order_relaxed );
+    LockItems( profiler ).Announce( *lock );
+    return lock;
+}
+
+void VARIANT( lock_name )( Lock* lock, const char* text, uint16_t size )
+{
+    const auto copy = CopyText( text, size );
+    LockItems items( lock->profiler );
+    FreeName( *lock );
+    lock->name = copy;
+    lock->name_size = size;
+    lock->is_name_out = false;
+    if( items.Knows( *lock ) ) items.Name( *lock );
+}
+
+// Returns the connection that the wait was recorded in, or 0.
+uint64_t VARIANT( lock_wait )( Lock* lock )
+{
+    if( !IsHeard( *lock ) ) return 0;
+    LockItems items( lock->profiler );
+    if( !items.Announce( *lock ) ) return 0;
+    items.Wait( *lock );
+    return lock->connection;
+}
+
+// What was waited for in this connection.
+void VARIANT( lock_obtain )( Lock* lock, uint64_t waited_in )
+{
+    if( !IsHeard( *lock ) ) return;
+    LockItems items( lock->profiler );
+    if( items.Knows( *lock ) && waited_in == lock->connection ) items.Obtain( *lock );
+}
+
+void VARIANT( lock_try_obtain )( Lock* lock )
+{
+    if( !IsHeard( *lock ) ) return;
+    LockItems items( lock->profiler );
+    if( items.Announce( *lock ) ) items.Obtain( *lock );
+}
+
+void VARIANT( lock_release )( Lock* lock )
+{
+    if( !IsHeard( *lock ) ) return;
+    LockItems items( lock->profiler );
+    if( items.Knows( *lock ) && lock->obtained != 0 ) items.Release( *lock );
+}
+
+void VARIANT( lock_terminate )( Lock* lock )
+{
+    {
+        LockItems items( lock->profiler );
+        if( items.Knows( *lock ) ) items.Terminate( *lock );
+    }
+    FreeName( *lock );
+    tracy::tracy_free( lock );
+}
+}
