@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
+use std::time::SystemTime;
 
 use crate::image::Images;
+use crate::origin::DiskText;
 use crate::read::{self, Contents, Found};
 use crate::storage::{Stamp, Storage};
 use crate::table::layout::HEADER_SIZE;
@@ -21,8 +23,21 @@ pub struct Executable {
     name: String,
     path: Option<PathBuf>,
     stamp: Option<Stamp>,
+    made: Made,
     found: Vec<Found>,
     unreadable: Vec<Error>,
+}
+
+/// When an executable was made, or a time at which it was.
+enum Made {
+    At(SystemTime),
+    /// Its bytes are part of the program.
+    WithProgram,
+    Unknown,
+}
+
+fn written(path: &Path) -> Option<SystemTime> {
+    std::fs::metadata(path).and_then(|file| file.modified()).ok()
 }
 
 impl Executable {
@@ -76,7 +91,8 @@ impl Executable {
         let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let Contents { found, unreadable } = look(storage.bytes()).map_err(in_file)?;
         let unreadable = unreadable.into_iter().map(in_file).collect();
-        Ok(Self { storage, name, path: Some(path.to_owned()), stamp, found, unreadable })
+        let made = written(path).map_or(Made::Unknown, Made::At);
+        Ok(Self { storage, name, path: Some(path.to_owned()), stamp, made, found, unreadable })
     }
 
     /// The zonecast tables of the running program, in its own file: those that [`embed_table!`](crate::embed_table)
@@ -127,10 +143,15 @@ impl Executable {
     /// ```
     pub fn from_bytes(bytes: impl Into<Cow<'static, [u8]>>, name: &str) -> Result<Self, Error> {
         let in_file = |error: Error| error.in_file(name);
-        let storage = Storage::Memory(bytes.into());
+        let bytes = bytes.into();
+        let made = match &bytes {
+            Cow::Borrowed(_) => Made::WithProgram,
+            Cow::Owned(_) => Made::At(SystemTime::now()),
+        };
+        let storage = Storage::Memory(bytes);
         let Contents { found, unreadable } = read::contents(storage.bytes(), None).map_err(in_file)?;
         let unreadable = unreadable.into_iter().map(in_file).collect();
-        Ok(Self { storage, name: name.to_owned(), path: None, stamp: None, found, unreadable })
+        Ok(Self { storage, name: name.to_owned(), path: None, stamp: None, made, found, unreadable })
     }
 
     /// Borrows the tables of a library that is already loaded, in place.
@@ -163,7 +184,16 @@ impl Executable {
             other => (&[][..], vec![unsafe { Found::loaded(other) }.map_err(in_file)?]),
         };
         let storage = Storage::Memory(Cow::Borrowed(bytes));
-        Ok(Self { storage, name: name.to_owned(), path: None, stamp: None, found, unreadable: Vec::new() })
+        let name = name.to_owned();
+        Ok(Self {
+            storage,
+            name,
+            path: None,
+            stamp: None,
+            made: Made::Unknown,
+            found,
+            unreadable: Vec::new(),
+        })
     }
 
     /// An executable with nothing in it, for programs that have none to show.
@@ -177,6 +207,7 @@ impl Executable {
             name: name.to_owned(),
             path: None,
             stamp: None,
+            made: Made::Unknown,
             found: Vec::new(),
             unreadable: Vec::new(),
         }
@@ -205,6 +236,20 @@ impl Executable {
             _ => true,
         };
         itself && self.found.iter().all(|found| found.reader.unchanged())
+    }
+
+    /// The file on disk that may have the text of a path, for locations whose text is not
+    /// [embedded](Image::named_source). A relative path counts from the current folder.
+    ///
+    /// Of bytes that the program owns it is taken that they were just made; borrowed ones are as old as the
+    /// program. `None` if the executable's age is not known, as that of a loaded library.
+    pub fn disk_text(&self, path: impl AsRef<[u8]>) -> Option<DiskText> {
+        let made = match self.made {
+            Made::At(time) => time,
+            Made::WithProgram => written(&std::env::current_exe().ok()?)?,
+            Made::Unknown => return None,
+        };
+        DiskText::new(path.as_ref(), made)
     }
 
     /// What was found, in order of offset in the file as far as containers keep that order.

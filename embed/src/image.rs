@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::read::{Place, RawExport, RawSource, Text};
-use crate::{Error, Executable, Note};
+use crate::{Error, Executable, Note, Origin};
 
 /// How an image is laid out, thus who wrote it. `Display` gives the name in brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,6 +44,9 @@ pub enum Format {
     Ptx,
     /// NVIDIA's container for cubins and PTX (`fatbin`). They follow it as further images.
     Fatbin,
+    /// LLVM bitcode in an object, for code that is only made when that is linked (`bitcode`). What is in it is not
+    /// read.
+    Bitcode,
     /// A SPIR-V module (`spirv`).
     Spirv,
     /// What Triton's compiler leaves in its cache for one kernel, or one of the texts there (`triton`).
@@ -67,6 +70,7 @@ impl Format {
             Self::Cubin => "cubin",
             Self::Ptx => "ptx",
             Self::Fatbin => "fatbin",
+            Self::Bitcode => "bitcode",
             Self::Spirv => "spirv",
             Self::Triton => "triton",
         }
@@ -165,6 +169,18 @@ impl<'a> Image<'a> {
         })
     }
 
+    /// The first export of that name. In debug information a binary search, else a walk through the exports.
+    pub fn export_named(self, name: impl AsRef<[u8]>) -> Option<Export<'a>> {
+        let ordinal = self.found().reader.find_export(self.raw(), name.as_ref())?;
+        self.export(ordinal)
+    }
+
+    /// Whether its exports are only found by looking through all of it, which is done when one is first asked for:
+    /// so it is with debug information.
+    pub fn is_looked_through(self) -> bool {
+        self.found().reader.is_looked_through()
+    }
+
     /// The embedded source files.
     pub fn sources(self) -> Sources<'a> {
         let count = self.found().reader.sources(self.raw());
@@ -191,6 +207,16 @@ impl<'a> Image<'a> {
         let path = path.as_ref();
         let others = self.executable.images().filter(|image| image.index != self.index);
         std::iter::once(self).chain(others).find_map(|image| image.find(path))
+    }
+
+    /// Where the text is that a location of this image names: in the executable, on disk, or nowhere.
+    pub fn origin(self, path: impl AsRef<[u8]>) -> Origin {
+        let path = path.as_ref();
+        match self.named_source(path) {
+            Some(source) if source.is_listing() => Origin::Listing,
+            Some(_) => Origin::Embedded,
+            None => self.executable.disk_text(path).map_or(Origin::Missing, |file| file.origin()),
+        }
     }
 
     /// The file that it was found in, and all else in that.
@@ -470,6 +496,11 @@ impl<'a> Source<'a> {
     /// Its path, as locations name it. Raw bytes.
     pub fn path(self) -> &'a [u8] {
         self.raw.path
+    }
+
+    /// Whether it is a [listing](Image::listings).
+    pub fn is_listing(self) -> bool {
+        self.index >= self.image.found().reader.sources(self.image.raw())
     }
 
     /// The image whose table it is in.

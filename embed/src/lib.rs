@@ -43,10 +43,10 @@
 //! | ELF files with DWARF: objects, libraries, programs, BPF | `dwarf` | lines of DWARF 2 to 5; text if embedded (clang's `-gdwarf-5 -gembed-source`, rustc's `-Z embed-source`); also compressed, split, or stripped into a file beside it |
 //! | AMDGPU code objects with DWARF | `dwarf` | of HIP, OpenCL and others |
 //! | WebAssembly modules with DWARF | `dwarf` | |
-//! | clang's offload bundles, compressed (CCOB 1 to 3) or not; packaged offload files; all of them also in host files | `offload` | each image with its target |
+//! | clang's offload bundles, compressed (CCOB 1 to 3) or not; packaged offload files; all of them also in host files | `offload` | each image with its target; LLVM bitcode is told of and not read |
 //! | NVIDIA's fat binaries, also in host files | `offload` | cubins and PTX, LZ4 and zstd |
-//! | cubins, of nvcc, NVRTC and Triton | `cuda` | lines (`-lineinfo`, `-G`); the PTX in them as a [listing](Image::listings) |
-//! | PTX | `cuda` | lines; the text is a [listing](Image::listings) |
+//! | cubins, of nvcc, NVRTC and Triton | `cubin` | lines (`-lineinfo`, `-G`); the PTX in them as a [listing](Image::listings) |
+//! | PTX | `cubin` | lines; the text is a [listing](Image::listings) |
 //! | SPIR-V modules | `spirv` | text of `OpSource` and `DebugSource`, whole; lines of `DebugFunction`, `OpLine`, or the first in the body |
 //! | a folder of Triton's cache, and the texts and metadata in it | `triton` | lines; TTIR, TTGIR, LLVM IR and PTX are [listings](Image::listings) |
 //!
@@ -68,7 +68,7 @@
 //!
 //! `mmap` (default) maps files instead of reading them; `elf` finds and attaches zonecast tables in ELF files;
 //! `iree` (default, with `elf`) reads IREE's formats; `dwarf` reads debug information, `offload` with it
-//! code for GPUs in containers, and `cuda` that of NVIDIA;
+//! code for GPUs in containers, and `cubin` that of NVIDIA;
 //! `spirv` and `triton` read what their names say; `zstd` packs and unpacks
 //! texts in zonecast tables. Without features this crate depends on nothing.
 
@@ -76,10 +76,11 @@ mod error;
 mod executable;
 mod image;
 mod note;
+mod origin;
 mod read;
 mod storage;
 pub mod table;
-#[cfg(feature = "zstd")]
+#[cfg(any(feature = "zstd", feature = "dwarf"))]
 mod zstd;
 
 pub use error::{Error, ErrorKind, Magic};
@@ -91,5 +92,6 @@ pub use image::{
     Stages,
 };
 pub use note::{Note, Remark};
+pub use origin::{DiskText, Origin};
 #[cfg(feature = "iree")]
 pub use read::flatbuffer;

@@ -31,8 +31,6 @@ pub(crate) struct Elf {
     pub(crate) machine: u16,
     segments: Vec<Segment>,
     relocations: Relocations,
-    /// Offset and size of the names of dynamic symbols.
-    names: Option<(u64, u64)>,
 }
 
 /// A loaded segment; `size` counts only what is in the file, and is in it.
@@ -45,23 +43,30 @@ struct Segment {
 }
 
 impl Elf {
-    /// `None` for what is no shared library for a known machine: objects, programs, code for GPUs.
-    pub(crate) fn parse(file: &[u8]) -> Result<Option<Self>> {
+    /// `None` for what is no shared library for a known machine, or one that does not export `name`.
+    ///
+    /// That is seen before anything is looked through, since a program may have a million relocations.
+    pub(crate) fn parse(file: &[u8], name: &[u8]) -> Result<Option<Self>> {
         if let Ok(header) = FileHeader64::<LittleEndian>::parse(file) {
-            Self::of(file, header, 8)
+            Self::of(file, header, 8, name)
         } else if let Ok(header) = FileHeader32::<LittleEndian>::parse(file) {
-            Self::of(file, header, 4)
+            Self::of(file, header, 4, name)
         } else {
             Err(Error::damaged(0, WELL_FORMED))
         }
     }
 
-    fn of<H: FileHeader<Endian = LittleEndian>>(file: &[u8], header: &H, word: u64) -> Result<Option<Self>> {
+    fn of<H: FileHeader<Endian = LittleEndian>>(
+        file: &[u8],
+        header: &H,
+        word: u64,
+        name: &[u8],
+    ) -> Result<Option<Self>> {
         header.endian().map_err(|_| Error::damaged(0, WELL_FORMED))?;
         let relative = relocations::relative(header.e_machine(LittleEndian));
         match relative {
             Some(relative) if header.e_type(LittleEndian) == elf::ET_DYN => {
-                Self::with_header(file, header, word, relative).map(Some)
+                Self::with_header(file, header, word, relative, name)
             }
             _ => Ok(None),
         }
@@ -73,7 +78,8 @@ impl Elf {
         header: &H,
         word: u64,
         relative: u32,
-    ) -> Result<Self> {
+        name: &[u8],
+    ) -> Result<Option<Self>> {
         let damaged = |_| Error::damaged(0, WELL_FORMED);
         let endian = LittleEndian;
         let mut segments = Vec::new();
@@ -92,9 +98,13 @@ impl Elf {
         check_order(&segments)?;
         let machine = header.e_machine(endian).0;
         let relocations = Relocations::default();
-        let mut this = Self { word, machine, segments, relocations, names: None };
+        let mut this = Self { word, machine, segments, relocations };
         let tag = |tag| dynamic.iter().find(|entry| entry.tag(endian) == tag).map(|entry| entry.val(endian));
-        this.names = this.locate(tag(elf::DT_STRTAB), tag(elf::DT_STRSZ));
+        let names = this.locate(tag(elf::DT_STRTAB), tag(elf::DT_STRSZ));
+        let names = names.and_then(|(offset, size)| bytes::range(file, offset, size));
+        if !names.is_some_and(|names| has_name(&file[names], name)) {
+            return Ok(None);
+        }
         let (address, size, with_addend) = match tag(elf::DT_RELASZ) {
             Some(size) => (tag(elf::DT_RELA), size, true),
             None => (tag(elf::DT_REL), tag(elf::DT_RELSZ).unwrap_or(0), false),
@@ -107,7 +117,7 @@ impl Elf {
             let Segment { address, size, .. } = this.segments[index];
             this.segments[index].has_pointers = this.has_pointer(file, address, size);
         }
-        Ok(this)
+        Ok(Some(this))
     }
 
     /// The place in the file of something that the dynamic section gives by address and size.
@@ -181,13 +191,11 @@ impl Elf {
     pub(crate) fn pointers<'a>(&'a self, file: &'a [u8]) -> impl Iterator<Item = (u64, u64)> + 'a {
         (0..self.relocations.len()).filter_map(|index| self.relocations.get(self, file, index))
     }
+}
 
-    /// Whether that name is among those of the dynamic symbols.
-    pub(crate) fn has_dynamic_name(&self, file: &[u8], name: &[u8]) -> bool {
-        let Some((offset, size)) = self.names else { return false };
-        let names = bytes::slice(file, offset, size, IN_SEGMENT).unwrap_or_default();
-        names.split(|&byte| byte == 0).any(|candidate| candidate == name)
-    }
+/// Whether that name is in a table of names, each of which ends in NUL.
+fn has_name(names: &[u8], name: &[u8]) -> bool {
+    names.split(|&byte| byte == 0).any(|candidate| candidate == name)
 }
 
 /// The format demands the order, and it makes each address belong to one place.

@@ -11,7 +11,7 @@ use super::dwarf;
 use super::elf_tables;
 #[cfg(feature = "_index")]
 use super::index::Indexed;
-#[cfg(feature = "cuda")]
+#[cfg(feature = "cubin")]
 use super::ptx;
 #[cfg(feature = "spirv")]
 use super::spirv;
@@ -21,7 +21,7 @@ use super::triton;
 use super::unpack::{Packing, unpack};
 use super::{Found, Place, Reader, Result, zonecast};
 #[cfg(feature = "offload")]
-use super::{fatbin, offload};
+use super::{bitcode, fatbin, offload};
 #[cfg(feature = "iree")]
 use super::{fatelf, iree_cpu, iree_debug_block, iree_gpu, iree_module, iree_vmvx};
 use crate::Error;
@@ -41,9 +41,6 @@ const MOST_UNPACKED: u64 = 256 << 20;
 #[cfg(feature = "offload")]
 const TOO_MUCH: &str =
     "a file of which more than 256 MiB have to be unpacked; unpack it with clang-offload-bundler";
-
-#[cfg(feature = "offload")]
-const BITCODE: &str = "LLVM bitcode, as objects hold it for relocatable device code; link them";
 
 /// What a message about unknown contents names as understood.
 pub(crate) const UNDERSTOOD: &str = if cfg!(all(feature = "iree", feature = "dwarf")) {
@@ -176,11 +173,6 @@ fn is_debug(_file: &[u8]) -> bool {
     false
 }
 
-#[cfg(feature = "offload")]
-fn is_bitcode(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"BC\xc0\xde") || bytes.starts_with(b"\xde\xc0\x17\x0b")
-}
-
 /// Walks through containers and collects what it finds. Offsets in its errors count from the start of
 /// the file, those of readers from their own start.
 struct Finder<'a> {
@@ -227,7 +219,7 @@ impl<'a> Finder<'a> {
         if offload::is(bytes) {
             return self.look_at_container(range, depth);
         }
-        #[cfg(feature = "cuda")]
+        #[cfg(feature = "cubin")]
         if ptx::is(bytes) {
             return self.take(Indexed::new(ptx::Ptx::new(bytes)), range);
         }
@@ -355,8 +347,8 @@ impl<'a> Finder<'a> {
             let first = self.contents.found.len();
             let place = range.start + part.range.start..range.start + part.range.end;
             let looked = match part.packed {
-                None if is_bitcode(&self.bytes[place.clone()]) => {
-                    Err(Error::unsupported(place.start as u64, BITCODE))
+                None if bitcode::is(&self.bytes[place.clone()]) => {
+                    self.take(Indexed::new(bitcode::Bitcode), place)
                 }
                 None => self.look(place, depth + 1),
                 Some((packing, length)) => self.look_at_packed(place, packing, length, depth + 1),

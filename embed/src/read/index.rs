@@ -33,6 +33,8 @@ pub(crate) struct Index {
     /// Names and paths, one behind the other.
     names: Vec<u8>,
     exports: Vec<Export>,
+    /// The exports' indices, ascending by name.
+    by_name: Vec<usize>,
     /// First the sources, ascending by path, then the listings.
     texts: Vec<Entry>,
     listings: usize,
@@ -128,7 +130,7 @@ impl IndexBuilder {
     }
 
     /// Keeps a text that is not whole in the image.
-    #[cfg(any(feature = "cuda", feature = "spirv"))]
+    #[cfg(any(feature = "cubin", feature = "spirv"))]
     pub(crate) fn unpacked(&mut self, text: Vec<u8>) -> Place {
         let range = 0..text.len();
         Place::Home { home: self.home_of(text), range, is_unpacked: true }
@@ -139,14 +141,14 @@ impl IndexBuilder {
         self.sources.push(Entry { path, place });
     }
 
-    #[cfg(feature = "cuda")]
+    #[cfg(feature = "cubin")]
     pub(crate) fn listing(&mut self, path: &[u8], place: Place) {
         let path = self.path(path);
         self.listings.push(Entry { path, place });
     }
 
     /// The file of the first export that has a location.
-    #[cfg(feature = "cuda")]
+    #[cfg(feature = "cubin")]
     pub(crate) fn first_path(&self) -> Option<Vec<u8>> {
         let path = self.index.exports.iter().find_map(|export| export.location);
         path.map(|(path, _)| self.index.bytes(path).to_vec())
@@ -168,6 +170,9 @@ impl IndexBuilder {
         let Self { mut index, mut sources, mut listings, .. } = self;
         // Stable, so that of several texts for one path the first stays the first.
         sources.sort_by(|a, b| index.bytes(a.path).cmp(index.bytes(b.path)));
+        let mut by_name: Vec<usize> = (0..index.exports.len()).collect();
+        by_name.sort_by(|&a, &b| index.export_name(a).cmp(index.export_name(b)));
+        index.by_name = by_name;
         index.listings = listings.len();
         index.texts = sources;
         index.texts.append(&mut listings);
@@ -178,6 +183,10 @@ impl IndexBuilder {
 impl Index {
     fn bytes(&self, span: Span) -> &[u8] {
         self.names.get(span.start..span.start + span.length).unwrap_or_default()
+    }
+
+    fn export_name(&self, export: usize) -> &[u8] {
+        self.exports.get(export).map(|export| self.bytes(export.name)).unwrap_or_default()
     }
 
     fn at(&self, location: Option<(Span, u32)>) -> Option<SourceLocation<'_>> {
@@ -223,6 +232,10 @@ impl<B: Build> Reader for Indexed<B> {
         true
     }
 
+    fn is_looked_through(&self) -> bool {
+        true
+    }
+
     fn verify(&self, image: &[u8]) -> Result<()> {
         self.index(image).damage.as_ref().map_or(Ok(()), |error| Err(error.again()))
     }
@@ -252,6 +265,12 @@ impl<B: Build> Reader for Indexed<B> {
         let index = self.index(image);
         let location = index.at(export.location);
         Ok(RawExport { name: index.bytes(export.name), location, stages: export.stages.len() })
+    }
+
+    fn find_export(&self, image: &[u8], name: &[u8]) -> Option<usize> {
+        let index = self.index(image);
+        let at = index.by_name.partition_point(|&export| index.export_name(export) < name);
+        index.by_name.get(at).copied().filter(|&export| index.export_name(export) == name)
     }
 
     fn stage<'a>(&'a self, image: &'a [u8], export: usize, stage: usize) -> Result<Stage<'a>> {

@@ -139,8 +139,8 @@ impl Tables {
 impl Library {
     /// The library in an ELF file, if there is one.
     pub(crate) fn in_elf(file: &[u8]) -> Result<Option<Self>> {
-        let Some(elf) = Elf::parse(file)? else { return Ok(None) };
-        search::library(elf, file)
+        let Some(elf) = Elf::parse(file, search::QUERY)? else { return Ok(None) };
+        search::library(elf, file).map(Some)
     }
 
     /// The library behind a query function or pointer.

@@ -16,6 +16,8 @@ pub(crate) mod bytes;
 mod find;
 mod zonecast;
 
+#[cfg(feature = "offload")]
+mod bitcode;
 #[cfg(feature = "dwarf")]
 mod dwarf;
 #[cfg(feature = "offload")]
@@ -24,7 +26,7 @@ mod fatbin;
 mod index;
 #[cfg(feature = "offload")]
 mod offload;
-#[cfg(feature = "cuda")]
+#[cfg(feature = "cubin")]
 mod ptx;
 #[cfg(feature = "spirv")]
 mod spirv;
@@ -77,11 +79,21 @@ pub(crate) trait Reader: Send + Sync {
         false
     }
 
+    /// Whether the first question goes through all of the image.
+    fn is_looked_through(&self) -> bool {
+        false
+    }
+
     fn name<'a>(&'a self, image: &'a [u8]) -> Result<&'a [u8]>;
     fn target<'a>(&'a self, image: &'a [u8]) -> Option<&'a [u8]>;
 
     fn exports(&self, image: &[u8]) -> usize;
     fn export<'a>(&'a self, image: &'a [u8], export: usize) -> Result<RawExport<'a>>;
+    /// The first export of that name.
+    fn find_export(&self, image: &[u8], name: &[u8]) -> Option<usize> {
+        (0..self.exports(image))
+            .find(|&index| self.export(image, index).is_ok_and(|export| export.name == name))
+    }
     fn stage<'a>(&'a self, image: &'a [u8], export: usize, stage: usize) -> Result<Stage<'a>>;
 
     fn sources(&self, image: &[u8]) -> usize;

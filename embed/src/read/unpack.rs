@@ -1,14 +1,12 @@
 //! Unpacking parts of files that are compressed, into as much as they say and no more.
 
+use super::Result;
+use crate::Error;
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::inflate_flags::{
     TINFL_FLAG_PARSE_ZLIB_HEADER, TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
 };
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
-use ruzstd::decoding::FrameDecoder;
-
-use super::Result;
-use crate::Error;
 
 /// More than this is not unpacked, whatever a file says.
 const MOST: u64 = 1 << 30;
@@ -33,7 +31,7 @@ pub(crate) fn unpack(packed: &[u8], packing: Packing, length: u64) -> Result<Vec
     let mut bytes = buffer(packed, length)?;
     let unpacked = match packing {
         Packing::Zlib => zlib(packed, &mut bytes),
-        Packing::Zstd => FrameDecoder::new().decode_all(packed, &mut bytes).ok(),
+        Packing::Zstd => crate::zstd::unpack_into(packed, &mut bytes),
         #[cfg(feature = "offload")]
         Packing::Lz4 => lz4_flex::block::decompress_into(packed, &mut bytes).ok(),
     };

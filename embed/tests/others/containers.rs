@@ -88,12 +88,17 @@ fn name_of(file: &[u8], names: usize, header: usize) -> &[u8] {
 }
 
 #[test]
-fn bitcode_is_said() {
+fn bitcode_is_an_image_of_which_it_is_said_what_it_is() {
     let object = open("amdgpu/fill_host_rdc_new.o");
+    let expected = [(Format::Dwarf, "x86_64"), (Format::Bitcode, "gfx1100"), (Format::Bitcode, "gfx942")];
+    assert_eq!(targets(&object), named(&expected));
+    for image in object.images().skip(1) {
+        assert!(image.bytes().unwrap().starts_with(b"BC\xc0\xde"));
+        assert_eq!((image.exports().len(), image.sources().len()), (0, 0));
+    }
     let notes = object.notes();
-    let said = notes.iter().filter(|note| note.to_string().contains("LLVM bitcode"));
-    assert_eq!(said.count(), 2, "{notes:?}");
-    assert_eq!(object.images().len(), 1);
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(notes.iter().all(|note| note.to_string().contains("is LLVM bitcode")), "{notes:?}");
 }
 
 /// The first version of the format has no size in it, and its payload goes on to the end.
@@ -135,7 +140,7 @@ fn a_damaged_part_is_said_and_left_out() {
 }
 
 #[test]
-#[cfg(feature = "cuda")]
+#[cfg(feature = "cubin")]
 fn a_fat_binary_is_followed_by_what_is_in_it() {
     let library = open("cuda/libcuda_vec.so");
     // The host's half was compiled without debug information, and is not worth telling.
@@ -145,7 +150,7 @@ fn a_fat_binary_is_followed_by_what_is_in_it() {
 }
 
 #[test]
-#[cfg(feature = "cuda")]
+#[cfg(feature = "cubin")]
 fn a_cubin_has_a_listing_to_fall_back_on() {
     let cubin = open("cuda/cuda_vec_lineinfo.sm90.cubin");
     let image = cubin.image(0).unwrap();

@@ -11,7 +11,7 @@ fn is_understood(file: &str) -> bool {
         "dwarf" | "bpf" | "wasm" => cfg!(feature = "dwarf"),
         "amdgpu" if file.ends_with(".hsaco") => cfg!(feature = "dwarf"),
         "amdgpu" => cfg!(feature = "offload"),
-        "cuda" => cfg!(all(feature = "cuda", feature = "offload")),
+        "cuda" => cfg!(all(feature = "cubin", feature = "offload")),
         "triton" => cfg!(feature = "triton"),
         "spirv" => cfg!(feature = "spirv"),
         other => panic!("{other}"),

@@ -74,7 +74,7 @@ fn dwarf_damaged_anywhere() {
 }
 
 #[test]
-#[cfg(all(feature = "offload", feature = "cuda"))]
+#[cfg(all(feature = "offload", feature = "cubin"))]
 fn containers_and_cubins_damaged_anywhere() {
     damage("amdgpu/fill_hip_v2.ccob");
     damage("amdgpu/vec_packager.out");

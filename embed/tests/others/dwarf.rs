@@ -1,8 +1,9 @@
 //! What is particular about DWARF.
 
 use std::path::Path;
+use std::time::Duration;
 
-use zonecast_embed::{Error, ErrorKind, Executable, Note, Remark};
+use zonecast_embed::{Error, ErrorKind, Executable, Note, Origin, Remark};
 
 use crate::expected::{data, is_path_of, locations, open, open_alone, sources};
 
@@ -47,6 +48,47 @@ fn a_text_is_borrowed_and_found_by_the_path_that_locations_name() {
     assert!(line.starts_with(b"void host_saxpy("));
     assert_eq!(executable.notes().len(), 0);
     assert_eq!(image.target(), Some(&b"x86_64"[..]));
+}
+
+#[test]
+fn an_export_is_looked_up_by_its_name() {
+    let executable = open("dwarf/saxpy_c22_full.so");
+    let image = executable.image(0).unwrap();
+    assert!(image.is_looked_through());
+    for export in image.exports() {
+        assert_eq!(image.export_named(export.name()).unwrap().ordinal(), export.ordinal());
+    }
+    for name in ["", "host", "host_saxpy_", "z"] {
+        assert!(image.export_named(name).is_none());
+    }
+}
+
+#[test]
+fn where_the_text_of_a_path_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("saxpy.so");
+    std::fs::copy(data("dwarf/saxpy_c22_full.so"), &library).unwrap();
+    let executable = Executable::open(&library).unwrap();
+    let image = executable.image(0).unwrap();
+    let embedded = image.sources().get(0).unwrap().path();
+    assert_eq!(image.origin(embedded), Origin::Embedded);
+    assert!(image.origin(embedded).has_text());
+
+    let source = folder.path().join("source.c");
+    let origin = || image.origin(source.as_os_str().as_encoded_bytes());
+    let age = |seconds| {
+        let written = std::fs::metadata(&library).unwrap().modified().unwrap() + Duration::from_secs(seconds);
+        std::fs::File::options().write(true).open(&source).unwrap().set_modified(written).unwrap();
+    };
+    assert_eq!(origin(), Origin::Missing);
+    std::fs::write(&source, "int x;").unwrap();
+    age(0);
+    let text = executable.disk_text(source.as_os_str().as_encoded_bytes()).unwrap();
+    assert_eq!((origin(), text.read()), (Origin::Disk, Some(b"int x;".to_vec())));
+    age(1);
+    assert_eq!((origin(), text.read()), (Origin::Newer, None));
+    // A folder is no text.
+    assert_eq!(image.origin(folder.path().as_os_str().as_encoded_bytes()), Origin::Missing);
 }
 
 #[test]

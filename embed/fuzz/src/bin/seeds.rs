@@ -45,6 +45,7 @@ fn folder_of(bytes: &[u8]) -> &'static str {
     match bytes {
         [3, 2, 0x23, 7, ..] => "spirv",
         [b'#' | b';' | b'{', ..] => "triton",
+        [0x7f, b'E', b'L', b'F', ..] if bytes.get(18) == Some(&190) => "cubin",
         [0x7f, b'E', b'L', b'F', ..] | [0, b'a', b's', b'm', ..] => "dwarf",
         _ => "offload",
     }

@@ -85,7 +85,7 @@ impl<'a> Binary<'a> {
     }
 
     /// What a cubin has of the text that it was made of.
-    #[cfg(feature = "cuda")]
+    #[cfg(feature = "cubin")]
     pub(crate) fn ptx(&self) -> Option<Vec<u8>> {
         match self {
             Self::Elf { file, machine: cubin::MACHINE, .. } => cubin::listing(file),

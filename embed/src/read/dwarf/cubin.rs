@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-#[cfg(feature = "cuda")]
+#[cfg(feature = "cubin")]
 use object::ObjectSection;
 use object::elf::{Machine, STT_FUNC};
 use object::{FileFlags, Object, ObjectSymbol, SymbolFlags};
@@ -41,7 +41,7 @@ pub(crate) fn kernels<'a>(file: &object::File<'a>) -> Vec<Symbol<'a>> {
 
 /// The PTX that the cubin was made of, but for its comments and directives for debuggers. In the file, lines end in
 /// NUL.
-#[cfg(feature = "cuda")]
+#[cfg(feature = "cubin")]
 pub(crate) fn listing(file: &object::File<'_>) -> Option<Vec<u8>> {
     let section = file.section_by_name(".nv_debug_ptx_txt")?.data().ok()?;
     let text = section.strip_suffix(b"\0").unwrap_or(section);

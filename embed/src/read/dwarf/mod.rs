@@ -35,7 +35,7 @@ use self::units::Units;
 use self::work::Work;
 use super::Result;
 use super::index::{Build, Index, IndexBuilder};
-#[cfg(feature = "cuda")]
+#[cfg(feature = "cubin")]
 use super::ptx;
 use crate::Remark;
 use crate::image::Format;
@@ -86,7 +86,7 @@ impl Build for Debug {
         if let Err(error) = self.look_through(image, &mut builder) {
             builder.damaged(error);
         }
-        #[cfg(feature = "cuda")]
+        #[cfg(feature = "cubin")]
         self.add_listing(image, &mut builder);
         builder.finish()
     }
@@ -109,7 +109,7 @@ impl Debug {
         }
     }
 
-    #[cfg(feature = "cuda")]
+    #[cfg(feature = "cubin")]
     fn add_listing(&self, image: &[u8], builder: &mut IndexBuilder) {
         let Ok(binary) = Binary::parse(image) else { return };
         let Some(text) = binary.ptx() else { return };

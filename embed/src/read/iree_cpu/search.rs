@@ -12,7 +12,7 @@ use crate::read::Result;
 use crate::read::elf::Elf;
 
 /// The function that runtimes look up in a library.
-const QUERY: &[u8] = b"iree_hal_executable_library_query";
+pub(super) const QUERY: &[u8] = b"iree_hal_executable_library_query";
 
 const OTHER_VERSION: &str =
     "an IREE executable library of a version other than 4, 5 and 6, or one whose record cannot be found";
@@ -20,7 +20,7 @@ const OTHER_VERSION: &str =
 /// More candidates than any file has by chance; each costs a walk through its tables.
 const CANDIDATES: usize = 8;
 
-pub(super) fn library(elf: Elf, file: &[u8]) -> Result<Option<Library>> {
+pub(super) fn library(elf: Elf, file: &[u8]) -> Result<Library> {
     let mut candidates = Vec::new();
     for (record, header) in elf.pointers(file) {
         if is_header(&elf, file, header) {
@@ -30,7 +30,6 @@ pub(super) fn library(elf: Elf, file: &[u8]) -> Result<Option<Library>> {
             }
         }
     }
-    let named = elf.has_dynamic_name(file, QUERY);
     let memory = Memory::File(elf);
     let mut tables = Vec::new();
     let mut error = None;
@@ -41,11 +40,10 @@ pub(super) fn library(elf: Elf, file: &[u8]) -> Result<Option<Library>> {
         }
     }
     match (tables.pop(), error) {
-        (Some(only), _) if tables.is_empty() => Ok(Some(Library { memory, tables: only })),
+        (Some(only), _) if tables.is_empty() => Ok(Library { memory, tables: only }),
         (Some(_), _) => Err(Error::damaged(0, "one IREE library record, but several look like it")),
         (None, Some(error)) => Err(error),
-        (None, None) if named => Err(Error::unsupported(0, OTHER_VERSION)),
-        (None, None) => Ok(None),
+        (None, None) => Err(Error::unsupported(0, OTHER_VERSION)),
     }
 }
 
