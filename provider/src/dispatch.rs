@@ -7,9 +7,11 @@
 //! looks at a trace need not build the program again.
 
 use std::fmt;
+use std::sync::{Arc, OnceLock, Weak};
 
-use zonecast_embed::{Export, SourceLocation};
+use zonecast_embed::{Export, Format, Image, Origin, SourceLocation};
 
+use crate::select::state::registry::Registered;
 use crate::settings;
 use crate::sources::Module;
 use crate::{Interned, Location, LocationParts, Zone};
@@ -43,8 +45,12 @@ pub fn sites(module: &Module) -> Sites {
 ///
 /// There are none if the module's file was written to after it was mapped; this is said.
 ///
-/// A kernel that lacks the stage is placed in the user's file; one without any location, in the
-/// module's own file at line 0.
+/// A kernel that lacks the stage is placed in the user's file, if the text of that is to be had, else in a listing
+/// that the compiler left, such as its PTX; one without any location, in the module's own file at line 0.
+///
+/// Those of formats with a table of kernels are made at once. Debug information may tell of many thousands of
+/// functions, and is looked through when one is first asked for; a site is made when it is asked for itself, as
+/// long as the module is there.
 ///
 /// ```
 /// use zonecast::{dispatch, sources};
@@ -67,55 +73,145 @@ pub fn sites_at(module: &Module, stage: Stage<'_>) -> Sites {
     if !module.executable().unchanged() {
         crate::say::say!(
             "{} was written to after it was mapped; its kernels have no sites",
-            module_file(module)
+            module_file(&module.0)
         );
-        return Sites { images: Vec::new() };
+        return Sites(Arc::new(Kernels::none()));
     }
-    let images = module.executable().images();
-    let sites = |image: zonecast_embed::Image<'_>| image.exports().map(|e| site(module, e, stage)).collect();
-    Sites { images: images.map(sites).collect() }
-}
-
-fn site(module: &Module, export: Export<'_>, stage: Stage<'_>) -> Site {
-    let name = String::from_utf8_lossy(export.name()).into_owned();
-    let (file, line) = match location(export, stage) {
-        Some(at) => (module.claim(export.image().index(), at.file), at.line),
-        None => (module_file(module), 0),
-    };
-    let parts = LocationParts { name: &name, function: &name, file: &file, line, color: 0 };
-    Site { place: Location::intern(parts), name }
-}
-
-fn location<'a>(export: Export<'a>, stage: Stage<'_>) -> Option<SourceLocation<'a>> {
-    let staged = match stage {
-        Stage::Named(name) => export.stage(name).and_then(|stage| stage.location),
+    let stage = match stage {
+        Stage::Named(name) => Some(name.into()),
         Stage::Original => None,
     };
-    staged.or_else(|| export.location())
+    let kernels = Kernels::of(&module.0, stage);
+    for image in module.executable().images().filter(|image| !image.is_looked_through()) {
+        kernels.all(image.index()).for_each(drop);
+    }
+    Sites(Arc::new(kernels))
 }
 
-fn module_file(module: &Module) -> String {
+/// The sites that there are, and what the others are made from.
+struct Kernels {
+    module: Weak<Registered>,
+    /// The stage; `None` for the user's own files.
+    stage: Option<Box<str>>,
+    /// By image.
+    images: Vec<Slots>,
+    /// The images' indices in the order in which names are looked up.
+    order: Vec<usize>,
+}
+
+/// A place for the site of each export, once one of them was asked for.
+type Slots = OnceLock<Box<[OnceLock<Box<Site>>]>>;
+
+impl Kernels {
+    fn none() -> Self {
+        Self { module: Weak::new(), stage: None, images: Vec::new(), order: Vec::new() }
+    }
+
+    fn of(module: &Arc<Registered>, stage: Option<Box<str>>) -> Self {
+        let images = module.executable().images();
+        // A host program has functions named as the kernels that it launches, and is by far the largest.
+        let is_host = |&index: &usize| {
+            module.executable().image(index).is_some_and(|image| image.format() == Format::Dwarf)
+        };
+        let mut order: Vec<usize> = (0..images.len()).collect();
+        order.sort_by_key(is_host);
+        Self { module: Arc::downgrade(module), stage, images: images.map(|_| Slots::new()).collect(), order }
+    }
+
+    /// Those of an image, made where they are not there yet.
+    fn all(&self, image: usize) -> impl Iterator<Item = &Site> {
+        let module = self.module.upgrade();
+        let count =
+            module.as_ref().and_then(|module| Some(module.executable().image(image)?.exports().len()));
+        let made = self.images.get(image).and_then(|slots| slots.get()).map_or(0, |slots| slots.len());
+        (0..count.unwrap_or(made)).filter_map(move |ordinal| self.get(image, ordinal))
+    }
+
+    fn get(&self, image: usize, ordinal: usize) -> Option<&Site> {
+        let slots = self.images.get(image)?;
+        let made = || slots.get()?.get(ordinal)?.get();
+        if let Some(site) = made() {
+            return Some(site);
+        }
+        let module = self.module.upgrade()?;
+        let image = module.executable().image(image)?;
+        let export = image.export(ordinal)?;
+        let slots = slots.get_or_init(|| (0..image.exports().len()).map(|_| OnceLock::new()).collect());
+        Some(slots.get(ordinal)?.get_or_init(|| Box::new(site(&module, export, self.stage.as_deref()))))
+    }
+
+    /// The first of that name, looked up in the module, or among those that were made while that was there.
+    fn named(&self, name: &str) -> Option<&Site> {
+        let Some(module) = self.module.upgrade() else {
+            let mut made = self.order.iter().flat_map(|&image| self.all(image));
+            return made.find(|site| site.name == name);
+        };
+        let found =
+            |&image: &usize| Some((image, module.executable().image(image)?.export_named(name)?.ordinal()));
+        let (image, ordinal) = self.order.iter().find_map(found)?;
+        self.get(image, ordinal)
+    }
+}
+
+fn site(module: &Registered, export: Export<'_>, stage: Option<&str>) -> Site {
+    let name = String::from_utf8_lossy(export.name()).into_owned();
+    let (file, line, origin) = match place(module, export, stage) {
+        Some((at, origin)) => (module.claim(export.image().index(), at.file), at.line, origin),
+        None => (module_file(module), 0, Origin::Missing),
+    };
+    let parts = LocationParts { name: &name, function: &name, file: &file, line, color: 0 };
+    Site { place: Location::intern(parts), name, origin }
+}
+
+/// Where a kernel is shown, and where the text of that is.
+fn place<'a>(
+    module: &Registered,
+    export: Export<'a>,
+    stage: Option<&str>,
+) -> Option<(SourceLocation<'a>, Origin)> {
+    let image = export.image();
+    let with_origin = |at: SourceLocation<'a>| (at, image.origin(at.file));
+    let Some(stage) = stage else { return export.location().map(with_origin) };
+    if let Some(at) = export.stage(stage).and_then(|stage| stage.location) {
+        return Some(with_origin(at));
+    }
+    let own = export.location().map(with_origin);
+    if own.is_some_and(|(_, origin)| origin.has_text()) {
+        return own;
+    }
+    let other = left_by_compiler(image, export).map(with_origin);
+    if let (Some((at, Origin::Newer)), Some(_)) = (own, other) {
+        module.refuse(at.file);
+    }
+    other.or(own)
+}
+
+/// The kernel in a text that its compiler left beside debug information: what it was preprocessed to, its PTX.
+fn left_by_compiler<'a>(image: Image<'a>, export: Export<'a>) -> Option<SourceLocation<'a>> {
+    let mut places = export.stages().filter_map(|stage| stage.location);
+    places.find(|at| image.is_looked_through() && image.find(at.file).is_some())
+}
+
+fn module_file(module: &Registered) -> String {
     let executable = module.executable();
     executable.path().map_or_else(|| executable.name().to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
 /// The dispatch sites of a module, by image and ordinal as the executable has them.
-#[derive(Clone, Debug)]
-pub struct Sites {
-    images: Vec<Vec<Site>>,
-}
+#[derive(Clone)]
+pub struct Sites(Arc<Kernels>);
 
 impl Sites {
     /// The site of an export, by its image's index and its own ordinal.
     #[must_use]
     pub fn get(&self, image: usize, ordinal: usize) -> Option<&Site> {
-        self.images.get(image)?.get(ordinal)
+        self.0.get(image, ordinal)
     }
 
-    /// The first site of this name.
+    /// The first site of this name; one in code for a GPU before one in the host's.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&Site> {
-        self.iter().find(|site| site.name() == name)
+        self.0.named(name)
     }
 
     /// Begins a zone for one dispatch of the kernel of this name: at its site, or merely with its name
@@ -124,9 +220,16 @@ impl Sites {
         self.named(name).map_or_else(|| crate::zone!(name = name), Site::zone)
     }
 
-    /// All sites, image after image.
+    /// All sites, image after image. Makes those that were not made yet.
     pub fn iter(&self) -> impl Iterator<Item = &Site> {
-        self.images.iter().flatten()
+        (0..self.0.images.len()).flat_map(|image| self.0.all(image))
+    }
+}
+
+impl fmt::Debug for Sites {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let made = self.0.images.iter().filter_map(OnceLock::get).flatten().filter_map(OnceLock::get);
+        f.debug_list().entries(made).finish()
     }
 }
 
@@ -135,6 +238,7 @@ impl Sites {
 pub struct Site {
     place: Interned,
     name: String,
+    origin: Origin,
 }
 
 impl Site {
@@ -162,7 +266,13 @@ impl Site {
         &self.place
     }
 
-    /// The text that its zones name, if the module has it.
+    /// Where the text was to be had that its zones name, when the site was made.
+    #[must_use]
+    pub const fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// The text that its zones name, if there is one.
     #[must_use]
     pub fn source(&self) -> Option<crate::sources::Text> {
         crate::sources::text(self.location().file().to_bytes())

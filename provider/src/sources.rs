@@ -12,6 +12,10 @@
 //! **Unloading.** Dropping a [`Module`] releases its mapping. Texts that locations name are copied out
 //! first (up to [`KEPT_BYTES`] in all), because a viewer may ask late.
 //!
+//! **Lines without texts.** Most compilers for GPUs record where a kernel is and not what stands there. Then the
+//! text is that of the file on disk, if it is there and not newer than the executable: an edited file has other
+//! lines, and a viewer gets a sentence instead. [`Site::origin`](crate::dispatch::Site::origin) tells which it was.
+//!
 //! **Files that change.** Write a new module and rename it over the old: the mapping stays whole.
 //! A file written in place is noticed before its text is shown, and the viewer gets a sentence
 //! instead.
@@ -53,10 +57,10 @@ pub fn open(path: impl AsRef<Path>) -> Result<Module, Error> {
 
 /// Makes the texts of an executable that is open already known, as [`open`] does.
 ///
-/// Which formats can be read is up to the features of `zonecast-embed`. Builds with a provider have
-/// them; for one without, say which you need.
+/// Builds with a provider read IREE's formats and zonecast's tables; the features `dwarf`, `offload`, `cubin`,
+/// `spirv` and `triton` add those of other compilers.
 pub fn register(executable: impl Into<Arc<Executable>>) -> Module {
-    let module = Module(Registered::new(executable.into()));
+    let module = Module(Arc::new(Registered::new(executable.into())));
     provider!(|p| p.sources_ready());
     module
 }
@@ -85,7 +89,7 @@ pub fn program() -> &'static Module {
         crate::built::keep();
         let executable = registry::of_program();
         let has_tables = executable.images().len() > 0;
-        let module = Module(Registered::new(executable.into()));
+        let module = Module(Arc::new(Registered::new(executable.into())));
         if has_tables {
             provider!(|p| p.sources_ready());
         }
@@ -98,12 +102,12 @@ static PROGRAM: OnceLock<Module> = OnceLock::new();
 /// The program itself, if somebody has asked for it before.
 #[allow(dead_code, reason = "builds without a provider answer nobody")]
 pub(crate) fn program_if_known() -> Option<&'static Registered> {
-    PROGRAM.get().map(|module| &module.0)
+    PROGRAM.get().map(|module| &*module.0)
 }
 
 /// An executable whose texts are known until this is dropped.
 #[must_use = "dropping the module unloads its texts"]
-pub struct Module(Registered);
+pub struct Module(pub(crate) Arc<Registered>);
 
 impl Module {
     /// The executable registered.
@@ -114,7 +118,8 @@ impl Module {
 
     /// Says that a location of the executable's image `image` names `path`. The text is that image's own, else
     /// another image's, such as an attached table's. Returns the name under which viewers will find it: `path`
-    /// itself, unless another text stands there. Non-UTF-8 is replaced. Nothing is copied.
+    /// itself, unless another text stands there. If no image has it, it is that of the file on disk, as long as that
+    /// is not newer than the executable. Non-UTF-8 is replaced. Nothing is copied.
     ///
     /// [`dispatch::sites`](crate::dispatch::sites) does this for kernels; bridges do it for other
     /// places that they learn of.

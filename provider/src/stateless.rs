@@ -45,6 +45,11 @@ pub(crate) mod registry {
         pub(crate) fn claim(&self, _: usize, path: &[u8]) -> String {
             String::from_utf8_lossy(path).into_owned()
         }
+
+        #[inline(always)]
+        pub(crate) fn refuse(&self, path: &[u8]) -> String {
+            self.claim(0, path)
+        }
     }
 
     /// No text is ever found, so none is anywhere but in a caller's hands.

@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 
 use hashbrown::HashMap;
 use parking_lot::{Mutex, RwLock};
-use zonecast_embed::{Error, ErrorKind, Executable, Source};
+use zonecast_embed::{DiskText, Error, ErrorKind, Executable, Origin, Source};
 
 use crate::say::{say, say_once};
 use crate::sources::{self, KEPT_BYTES, Text};
@@ -27,11 +27,14 @@ struct File {
     lines: Vec<u32>,
 }
 
+#[derive(Clone)]
 enum Content {
     Static(&'static [u8]),
     /// Owned here: published, or copied out of a module when it was unloaded.
     Kept(Arc<[u8]>),
     Mapped(Mapped),
+    /// In a file on disk, which is read when somebody asks.
+    Disk(DiskText),
     /// Unloaded when too much was kept already; enough is known to tell another text from it.
     Gone(Fingerprint),
 }
@@ -46,7 +49,7 @@ pub(crate) struct Mapped {
     path: Box<[u8]>,
 }
 
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct Fingerprint {
     length: usize,
     hash: u64,
@@ -77,17 +80,51 @@ impl Registered {
         // Locations are UTF-8 and end at a NUL; the text is found under what they say.
         let name = String::from_utf8_lossy(path).replace('\0', "\u{fffd}");
         let source = self.executable.image(image).and_then(|image| image.named_source(path));
-        let Some(source) = source else { return name };
-        let alias = REGISTRY.write().claim(&name, source.text(), &self.mapped(source));
-        self.claimed.lock().push(alias.as_bytes().into());
+        match source {
+            Some(source) => {
+                let alias = REGISTRY.write().claim(&name, self.module_name(), &self.mapped(source));
+                self.claimed.lock().push(alias.as_bytes().into());
+                alias
+            }
+            None => self.claim_on_disk(name, path),
+        }
+    }
+
+    /// As [`claim`](Self::claim), for a text that is not in the executable.
+    fn claim_on_disk(&self, name: String, path: &[u8]) -> String {
+        if take_from_program(path) {
+            return name;
+        }
+        let Some(file) = self.executable.disk_text(path) else { return name };
+        match file.origin() {
+            Origin::Disk => REGISTRY.write().claim(&name, self.module_name(), &Content::Disk(file)),
+            Origin::Newer => self.refuse(path),
+            _ => name,
+        }
+    }
+
+    /// Says, once for each path, that its file is newer than the executable. Returns the name under which a viewer
+    /// finds a sentence about that: it may look at the disk for itself, and must not find the file there.
+    pub(crate) fn refuse(&self, path: &[u8]) -> String {
+        let (name, module) = (String::from_utf8_lossy(path), self.module_name());
+        let alias = format!("{name} [newer than {module}]");
+        let sentence = format!("{name} is newer than {module}, so its text is not shown; compile it again");
+        let mut registry = REGISTRY.write();
+        if !registry.files.contains_key(alias.as_bytes()) {
+            say!("{sentence}");
+            let content = Content::Kept(format!("// zonecast: {sentence}.\n").into_bytes().into());
+            registry.files.insert(alias.as_bytes().into(), File { content, lines: Vec::new() });
+        }
         alias
     }
-}
 
-impl Registered {
-    fn mapped(&self, source: Source<'_>) -> Mapped {
+    fn module_name(&self) -> &str {
+        self.executable.name()
+    }
+
+    fn mapped(&self, source: Source<'_>) -> Content {
         let (image, path) = (source.image().index(), source.path().into());
-        Mapped { module: self.module, executable: self.executable.clone(), image, path }
+        Content::Mapped(Mapped { module: self.module, executable: self.executable.clone(), image, path })
     }
 
     /// The text of a path, whichever image it is in.
@@ -152,7 +189,7 @@ fn take_from_program(path: &[u8]) -> bool {
     let Some(program) = sources::program_if_known() else { return false };
     let Some(source) = program.source(path) else { return false };
     let Ok(name) = std::str::from_utf8(path) else { return false };
-    REGISTRY.write().offer(name, source.text(), &program.mapped(source))
+    REGISTRY.write().offer(name, &program.mapped(source))
 }
 
 /// See [`publish`](crate::sources::publish).
@@ -175,23 +212,22 @@ pub(crate) fn publish(path: &str, text: Cow<'static, [u8]>) {
 
 /// See [`text`](crate::sources::text).
 pub(crate) fn text(path: &[u8]) -> Option<Text> {
-    let text = known(path).or_else(|| take_from_program(path).then(|| known(path)).flatten())?;
-    // The file is asked about outside of the lock.
-    match text {
-        TextBytes::Mapped(mapped) if !mapped.executable.unchanged() => {
-            Some(Text(TextBytes::Owned(changed(&mapped.executable).into_bytes())))
+    let content = known(path).or_else(|| take_from_program(path).then(|| known(path)).flatten())?;
+    // Files are asked about, and read, outside of the lock.
+    Some(Text(match content {
+        Content::Static(text) => TextBytes::Static(text),
+        Content::Kept(text) => TextBytes::Shared(text),
+        Content::Gone(_) => TextBytes::Static(GONE.as_bytes()),
+        Content::Mapped(mapped) if mapped.executable.unchanged() => TextBytes::Mapped(mapped),
+        Content::Mapped(mapped) => TextBytes::Owned(changed(&mapped.executable).into_bytes()),
+        Content::Disk(file) => {
+            TextBytes::Owned(file.read().unwrap_or_else(|| edited(file.path()).into_bytes()))
         }
-        text => Some(Text(text)),
-    }
+    }))
 }
 
-fn known(path: &[u8]) -> Option<TextBytes> {
-    Some(match &REGISTRY.read().files.get(path)?.content {
-        Content::Static(text) => TextBytes::Static(text),
-        Content::Kept(text) => TextBytes::Shared(text.clone()),
-        Content::Gone(_) => TextBytes::Static(GONE.as_bytes()),
-        Content::Mapped(mapped) => TextBytes::Mapped(mapped.clone()),
-    })
+fn known(path: &[u8]) -> Option<Content> {
+    REGISTRY.read().files.get(path).map(|file| file.content.clone())
 }
 
 /// A location names `path` at `line`.
@@ -226,40 +262,47 @@ fn changed(executable: &Executable) -> String {
     )
 }
 
+fn edited(path: &Path) -> String {
+    let path = path.display();
+    format!(
+        "// zonecast: {path} was written to since the executable was compiled, so its text is not shown.\n"
+    )
+}
+
 impl Registry {
-    /// The name under which `text` stands after this: `name`, or one that tells it from the text
+    /// The name under which a module's text stands after this: `name`, or one that tells it from the text
     /// that stands there.
-    fn claim(&mut self, name: &str, text: &[u8], mapped: &Mapped) -> String {
-        if self.offer(name, text, mapped) {
+    fn claim(&mut self, name: &str, module: &str, offered: &Content) -> String {
+        if self.offer(name, offered) {
             return name.to_owned();
         }
-        let module = mapped.executable.name();
         let alias = format!("{name} [{module}]");
-        if self.offer(&alias, text, mapped) {
+        if self.offer(&alias, offered) {
             return alias;
         }
         // Two modules of one name. By content, so that loading one again brings no further name.
-        let alias = format!("{name} [{module} {:016x}]", Fingerprint::of(text).hash);
-        self.offer(&alias, text, mapped);
+        let alias = format!("{name} [{module} {:016x}]", Fingerprint::of(&offered.text()).hash);
+        self.offer(&alias, offered);
         alias
     }
 
-    /// Whether `text` stands under `path` after this.
-    fn offer(&mut self, path: &str, text: &[u8], mapped: &Mapped) -> bool {
+    /// Whether the text offered stands under `path` after this.
+    fn offer(&mut self, path: &str, offered: &Content) -> bool {
         let Some(file) = self.files.get_mut(path.as_bytes()) else {
-            let file = File { content: Content::Mapped(mapped.clone()), lines: Vec::new() };
+            let file = File { content: offered.clone(), lines: Vec::new() };
             self.files.insert(path.as_bytes().into(), file);
             return true;
         };
-        if !file.content.is_at(mapped) && !file.content.is(text) {
+        if !file.content.is_at(offered) && !file.content.is(&offered.text()) {
             return false;
         }
         // What was copied out can be borrowed again.
-        if let Content::Kept(copy) = &file.content {
-            self.kept_bytes = self.kept_bytes.saturating_sub(copy.len());
-        }
-        if matches!(file.content, Content::Kept(_) | Content::Gone(_)) {
-            file.content = Content::Mapped(mapped.clone());
+        let is_copy = matches!(file.content, Content::Kept(_) | Content::Gone(_));
+        if is_copy && matches!(offered, Content::Mapped(_)) {
+            if let Content::Kept(copy) = &file.content {
+                self.kept_bytes = self.kept_bytes.saturating_sub(copy.len());
+            }
+            file.content = offered.clone();
         }
         true
     }
@@ -279,20 +322,40 @@ impl Registry {
 }
 
 impl Content {
-    fn is(&self, text: &[u8]) -> bool {
+    /// The text, or what is left of it.
+    fn text(&self) -> Cow<'_, [u8]> {
         match self {
-            Self::Static(own) => *own == text,
-            Self::Kept(own) => **own == *text,
-            Self::Gone(own) => *own == Fingerprint::of(text),
-            // A file that was written to is not even looked at: it may have become shorter.
-            Self::Mapped(mapped) => mapped.executable.unchanged() && mapped.text() == text,
+            Self::Static(own) => Cow::Borrowed(own),
+            Self::Kept(own) => Cow::Borrowed(own),
+            Self::Mapped(mapped) => Cow::Borrowed(mapped.text()),
+            Self::Disk(file) => Cow::Owned(file.read().unwrap_or_default()),
+            Self::Gone(_) => Cow::Borrowed(&[]),
         }
     }
 
-    /// Whether it is the very text at `place`, so that there is nothing to compare.
-    fn is_at(&self, place: &Mapped) -> bool {
-        matches!(self, Self::Mapped(own) if Arc::ptr_eq(&own.executable, &place.executable)
-            && own.image == place.image && own.path == place.path)
+    fn is(&self, text: &[u8]) -> bool {
+        match self {
+            Self::Gone(own) => *own == Fingerprint::of(text),
+            // A file that was written to is not even looked at: it may have become shorter.
+            Self::Mapped(mapped) => mapped.executable.unchanged() && mapped.text() == text,
+            own => *own.text() == *text,
+        }
+    }
+
+    /// Whether it is the very text that is offered, so that there is nothing to compare.
+    fn is_at(&self, offered: &Self) -> bool {
+        match (self, offered) {
+            (Self::Mapped(own), Self::Mapped(other)) => {
+                Arc::ptr_eq(&own.executable, &other.executable)
+                    && own.image == other.image
+                    && own.path == other.path
+            }
+            // An edited file is another text to a module that was compiled since.
+            (Self::Disk(own), Self::Disk(other)) => {
+                own.path() == other.path() && own.origin() == Origin::Disk
+            }
+            _ => false,
+        }
     }
 }
 
