@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use zonecast_embed::Executable;
+use zonecast_embed::{Executable, Export, Image, Origin};
 
 pub(crate) use self::levels::{HOW_TO_EMBED, HOW_TO_PLACE, lacks_texts, level, unplaced};
 use self::selection::Selection;
@@ -101,6 +101,18 @@ fn extract(folder: &Path, listings: &[Listing], selection: &Selection<'_>) -> Re
         }
     }
     Ok(failed)
+}
+
+/// Whether the image was made by a compiler that knows neither IREE's formats nor zonecast's.
+fn is_of_others(image: Image<'_>) -> bool {
+    let format = image.format();
+    format != zonecast_embed::Format::Zonecast && !format.as_str().starts_with("iree-")
+}
+
+/// Where the text is that an export's location names. (What IREE embeds are the texts of stages.)
+fn origin(export: Export<'_>) -> Option<Origin> {
+    let image = export.image();
+    export.location().filter(|_| is_of_others(image)).map(|at| image.origin(at.file))
 }
 
 /// Bytes from a file, fit for a terminal.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use zonecast_embed::{ErrorKind, Executable, Format, Note, Source};
+use zonecast_embed::{ErrorKind, Executable, Format, Note, Origin, Source};
 use zonecast_tracy_wire::protocol::{SOURCE_LIMIT, welcome_flags};
 use zonecast_tracy_wire::{Recording, Welcome};
 
@@ -18,6 +18,7 @@ pub(super) fn check(paths: &[PathBuf], findings: &mut Findings) {
     let executables: Vec<Executable> = paths.iter().filter_map(|path| check_file(path, findings)).collect();
     for executable in &executables {
         check_texts(executable, findings);
+        check_edited(executable, findings);
         check_levels(executable, findings);
         check_versions(executable, findings);
         check_notes(executable, findings);
@@ -129,6 +130,23 @@ fn check_texts(executable: &Executable, findings: &mut Findings) {
                  embedded text where it is older than the program; move it, or run in another folder"
             ));
         }
+    }
+}
+
+/// Sources on disk, of which an executable has only the lines, that were edited since.
+fn check_edited(executable: &Executable, findings: &mut Findings) {
+    let exports = executable.images().flat_map(|image| image.exports());
+    let edited: BTreeSet<&[u8]> = exports
+        .filter_map(|export| export.location().map(|at| (export.image(), at.file)))
+        .filter(|(image, file)| image.is_looked_through() && image.origin(file) == Origin::Newer)
+        .map(|(_, file)| file)
+        .collect();
+    for file in edited {
+        findings.add(format!(
+            "{}: {} is newer than it and may have other lines by now, so its text is not shown; compile it again",
+            name(executable),
+            String::from_utf8_lossy(file)
+        ));
     }
 }
 

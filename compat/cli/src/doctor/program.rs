@@ -6,7 +6,9 @@
 use std::fs::File;
 use std::path::Path;
 
-use object::elf::{ELFMAG, ET_EXEC, FileHeader32, FileHeader64, NoteType, PT_INTERP};
+use object::elf::{
+    ELFMAG, EM_AMDGPU, EM_BPF, EM_CUDA, ET_EXEC, FileHeader32, FileHeader64, Machine, NoteType, PT_INTERP,
+};
 use object::read::ReadCache;
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{LittleEndian, ReadRef};
@@ -18,6 +20,9 @@ const NOTE_TYPE: NoteType = NoteType(2);
 const TRACY: u32 = 1 << 0;
 const PROVIDERS: u32 = 0b111;
 const TRACY_SOURCES: u32 = 1 << 3;
+
+/// What runs only where a program has put it: cubins are marked as executable, too.
+const DEVICES: [Machine; 3] = [EM_CUDA, EM_AMDGPU, EM_BPF];
 
 /// What an ELF file is as a program.
 struct Program {
@@ -67,6 +72,9 @@ fn program<'data, H: FileHeader<Endian = LittleEndian>>(
     header: &H,
     file: impl ReadRef<'data>,
 ) -> Option<Program> {
+    if DEVICES.contains(&header.e_machine(LittleEndian)) {
+        return None;
+    }
     let segments = header.program_headers(LittleEndian, file).ok()?;
     let is_interpreted = segments.iter().any(|segment| segment.p_type(LittleEndian) == PT_INTERP);
     let notes = segments.iter().filter_map(|segment| segment.notes(LittleEndian, file).ok()?);

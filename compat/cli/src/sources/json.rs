@@ -3,18 +3,20 @@
 //! `{"files":[{"file","executables":[{"format","name","offset","length","exports":[{"name",
 //! "location":{"file","line"}|null,"stages":[{"stage","file","line"}]}],"sources":[{"path","length",
 //! "sha256","offset"}]}],"notes":[…]}]}`. Executables that are neither IREE's nor zonecast tables also have
-//! `"target"`, a string or null, and `"listings"`, which are like sources. Offsets count from the start of the file; they are null where the
-//! bytes do not stand there as they are. So are `file` and `line` of a stage without a location, and the
+//! `"target"`, a string or null, and `"listings"`, which are like sources; their exports have `"text"`, which says
+//! where the text of the location is: `embedded`, `disk`, `newer` (on disk, but newer than the executable) or
+//! `missing`, or null without a location. Offsets count from the start of the file; they are null where the bytes
+//! do not stand there as they are. So are `file` and `line` of a stage without a location, and the
 //! `sha256` of a text that cannot be unpacked.
 
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use zonecast_embed::{Export, Format, Image, Source, Stage};
+use zonecast_embed::{Export, Image, Origin, Source, Stage};
 
-use super::Listing;
 use super::selection::Selection;
+use super::{Listing, is_of_others, origin};
 
 pub(super) fn write(
     output: &mut dyn Write,
@@ -40,8 +42,7 @@ fn executable(image: Image<'_>, selection: &Selection<'_>) -> Value {
         "exports": image.exports().map(|of| export(of, selection)).collect::<Value>(),
         "sources": selection.sources(image).into_iter().map(source).collect::<Value>(),
     });
-    let is_others = image.format() != Format::Zonecast && !image.format().as_str().starts_with("iree-");
-    if is_others {
+    if is_of_others(image) {
         executable["target"] = image.target().map(text).into();
         executable["listings"] = selection.listings(image).map(source).collect();
     }
@@ -51,7 +52,12 @@ fn executable(image: Image<'_>, selection: &Selection<'_>) -> Value {
 fn export(export: Export<'_>, selection: &Selection<'_>) -> Value {
     let location = export.location().map(|at| json!({ "file": text(at.file), "line": at.line }));
     let stages: Value = selection.stages(export).map(stage).collect();
-    json!({ "name": text(export.name()), "location": location, "stages": stages })
+    let is_of_others = is_of_others(export.image());
+    let mut listed = json!({ "name": text(export.name()), "location": location, "stages": stages });
+    if is_of_others {
+        listed["text"] = origin(export).map(Origin::as_str).into();
+    }
+    listed
 }
 
 fn stage(stage: Stage<'_>) -> Value {

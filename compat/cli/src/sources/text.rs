@@ -6,7 +6,7 @@ use indicatif::{BinaryBytes, HumanCount};
 use zonecast_embed::{Export, Image, Source, SourceLocation};
 
 use super::selection::Selection;
-use super::{Listing, level, plain};
+use super::{Listing, level, origin, plain};
 
 pub(super) fn write(
     output: &mut dyn Write,
@@ -30,7 +30,8 @@ fn executable(output: &mut dyn Write, image: Image<'_>, selection: &Selection<'_
     writeln!(output, "  {}", headline(image))?;
     for export in image.exports() {
         let at = export.location().map_or_else(|| "no location".to_owned(), place);
-        writeln!(output, "    {}  {at}", plain(export.name()))?;
+        let origin = origin(export).map(|origin| format!(" ({origin})")).unwrap_or_default();
+        writeln!(output, "    {}  {at}{origin}", plain(export.name()))?;
         stages(output, export, selection)?;
     }
     texts(output, "source text", &selection.sources(image))?;

@@ -14,6 +14,7 @@ use zonecast as _;
 use zonecast_tracy_wire::Welcome;
 use zonecast_tracy_wire::child::free_port;
 
+use crate::others::saxpy_beside_its_source;
 use crate::{data, exits_with, zonecast};
 
 fn module(name: &str) -> PathBuf {
@@ -52,6 +53,35 @@ fn says(command: &mut Command, words: &[&str]) {
 fn says_of(file: &Path, words: &[&str]) {
     let here = folder();
     says(doctor(here.path()).arg(file), words);
+}
+
+#[test]
+fn code_for_gpus_is_no_program() {
+    for (file, words) in [
+        ("cuda/cuda_vec_lineinfo.sm90.cubin", "has lines but no text"),
+        ("cuda/cuda_vec_plain.sm90.cubin", "has no debug information"),
+        ("amdgpu/vec_c22_gfx942_noembed.hsaco", "has lines but no text"),
+    ] {
+        says_of(&data("other").join(file), &[words]);
+    }
+    let here = folder();
+    is_silent(doctor(here.path()).arg(data("other/amdgpu/vec_c22_gfx942.hsaco")));
+}
+
+#[test]
+fn a_source_that_was_edited_since_is_told_of() {
+    let here = folder();
+    let source = saxpy_beside_its_source(here.path());
+    let library = here.path().join("saxpy.so");
+    let set = |seconds| {
+        let written = fs::metadata(&library).unwrap().modified().unwrap();
+        let time = written + std::time::Duration::from_secs(seconds);
+        fs::File::options().write(true).open(&source).unwrap().set_modified(time).unwrap();
+    };
+    set(0);
+    is_silent(doctor(here.path()).arg("saxpy.so"));
+    set(60);
+    says(doctor(here.path()).arg("saxpy.so"), &["saxpy.so", "srcs/saxpy.c is newer", "compile it again"]);
 }
 
 #[test]

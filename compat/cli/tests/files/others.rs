@@ -1,6 +1,7 @@
 //! `zonecast sources` of what compilers other than IREE's wrote.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -10,6 +11,24 @@ fn answers() -> Vec<Value> {
     let text = fs::read_to_string(data("other/expected.json")).unwrap();
     let mut answers: Value = serde_json::from_str(&text).unwrap();
     serde_json::from_value(answers["files"].take()).unwrap()
+}
+
+/// Puts `saxpy.so` into a folder, with lines and no texts, and the source that it was compiled from, whose path is
+/// returned.
+pub(crate) fn saxpy_beside_its_source(folder: &Path) -> PathBuf {
+    // Of one length, so that one can stand for the other.
+    let (there, here) = (b"/corpus\0", b"./srcs/\0");
+    let mut library = fs::read(data("other/dwarf/saxpy_c22_noembed.so")).unwrap();
+    for at in 0..library.len() {
+        if library[at..].starts_with(there) {
+            library[at..at + here.len()].copy_from_slice(here);
+        }
+    }
+    let source = folder.join("srcs/saxpy.c");
+    fs::create_dir(folder.join("srcs")).unwrap();
+    fs::write(&source, "int x;\n").unwrap();
+    fs::write(folder.join("saxpy.so"), library).unwrap();
+    source
 }
 
 /// Whether a path is that of a file that is given without its folder.
@@ -36,7 +55,7 @@ fn every_file_is_shown_as_it_is() {
             continue;
         }
         let listed = json(&succeeds(&mut command))["files"][0].take();
-        // Neither what is in LLVM bitcode is read, nor is there a line in what clang writes of SPIR-V.
+        // Neither is it read what is in LLVM bitcode, nor is there a line in what clang writes of SPIR-V.
         let is_left_out = ["amdgpu/fill_host_rdc_new.o", "spirv/vecp_c22_nsdi.spv"].contains(&file);
         for kernel in answer["kernels"].as_array().into_iter().flatten().filter(|_| !is_left_out) {
             let exports = all(&listed, "exports");
@@ -78,8 +97,34 @@ fn what_is_in_a_container_follows_it_with_its_target() {
         (&Value::Null, 1)
     );
 
+    assert_eq!(executables[2]["exports"][0]["text"], "missing");
+
     let text = succeeds(zonecast().arg("sources").arg(&library));
     assert!(text.contains("image 2: cubin for sm_90"), "{text}");
     assert!(text.contains("1 listing, "), "{text}");
     assert!(text.contains("note: image 2 has lines but no text"), "{text}");
+}
+
+#[test]
+fn it_is_said_where_the_text_of_a_kernel_is() {
+    let kernel = |text: &str, name: &str| {
+        let line = text.lines().find(|line| line.trim_start().starts_with(&format!("{name} ")));
+        line.unwrap_or_else(|| panic!("{text}")).to_owned()
+    };
+    let library = data("other/dwarf/rust_embed.so");
+    let text = succeeds(zonecast().arg("sources").arg(library));
+    assert_eq!(kernel(&text, "rust_fill"), "    rust_fill  /corpus/lib.rs:7 (embedded)");
+
+    let folder = tempfile::tempdir().unwrap();
+    let source = saxpy_beside_its_source(folder.path());
+    let listed = || {
+        let mut command = zonecast();
+        kernel(&succeeds(command.current_dir(folder.path()).args(["sources", "saxpy.so"])), "host_saxpy")
+    };
+    assert_eq!(listed(), "    host_saxpy  srcs/saxpy.c:5 (from disk)");
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    fs::File::options().write(true).open(&source).unwrap().set_modified(later).unwrap();
+    assert_eq!(listed(), "    host_saxpy  srcs/saxpy.c:5 (on disk, but newer than the executable)");
+    fs::remove_file(source).unwrap();
+    assert_eq!(listed(), "    host_saxpy  srcs/saxpy.c:5 (no text)");
 }
