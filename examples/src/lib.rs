@@ -6,4 +6,7 @@
 
 pub mod listing;
 pub mod mlp;
+mod wait;
 pub mod watch;
+
+pub use wait::{is_broken_pipe, wait_for_profiler};

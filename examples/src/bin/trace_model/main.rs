@@ -11,8 +11,6 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
 
 use clap::Parser;
 use zonecast::embed::{Executable, Image};
@@ -21,6 +19,7 @@ use zonecast_dispatch::Workers;
 use zonecast_examples::listing::Listing;
 use zonecast_examples::mlp::{self, Mlp};
 use zonecast_examples::watch::Watch;
+use zonecast_examples::{is_broken_pipe, wait_for_profiler};
 
 use crate::args::Args;
 use crate::pace::Pace;
@@ -137,19 +136,4 @@ fn settings(args: &Args) -> &'static [(&'static str, &'static str)] {
         return &[("ZONECAST_CONSOLE", "summary")];
     }
     &[("ZONECAST_CONSOLE", "text,summary"), ("ZONECAST_SOURCES", "5")]
-}
-
-fn wait_for_profiler() -> io::Result<()> {
-    if !cfg!(feature = "tracy") {
-        return writeln!(io::stderr(), "not waiting: Tracy is not built in; add `--features tracy`");
-    }
-    writeln!(io::stderr(), "waiting for the Tracy profiler to connect")?;
-    while !zonecast::is_connected() {
-        thread::sleep(Duration::from_millis(10));
-    }
-    Ok(())
-}
-
-fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
