@@ -11,7 +11,6 @@ extern "C" {
 
 struct Lock
 {
-    Profiler* profiler;
     uint64_t location;
     int64_t announced_at;
     // What follows is read and written under the queue's lock. The connection that it was announced in, and
@@ -29,12 +28,12 @@ struct Lock
 namespace
 {
 // Whether an event is worth taking the queue's lock.
-bool IsHeard( const Lock& lock )
+bool IsHeard( const Profiler* profiler )
 {
 #ifdef TRACY_ON_DEMAND
-    return lock.profiler->IsConnected();
+    return profiler->IsConnected();
 #else
-    (void)lock;
+    (void)profiler;
     return true;
 #endif
 }
@@ -134,7 +133,6 @@ extern "C" {
 Lock* VARIANT( lock_announce )( Profiler* profiler, uint64_t location )
 {
     auto lock = new( tracy::tracy_malloc( sizeof( Lock ) ) ) Lock();
-    lock->profiler = profiler;
     lock->location = location;
     lock->announced_at = Profiler::GetTime();
     lock->id = tracy::GetLockCounter().fetch_add( 1, std::memory_order_relaxed );
@@ -142,10 +140,10 @@ Lock* VARIANT( lock_announce )( Profiler* profiler, uint64_t location )
     return lock;
 }
 
-void VARIANT( lock_name )( Lock* lock, const char* text, uint16_t size )
+void VARIANT( lock_name )( Profiler* profiler, Lock* lock, const char* text, uint16_t size )
 {
     const auto copy = CopyText( text, size );
-    LockItems items( lock->profiler );
+    LockItems items( profiler );
     FreeName( *lock );
     lock->name = copy;
     lock->name_size = size;
@@ -154,41 +152,41 @@ void VARIANT( lock_name )( Lock* lock, const char* text, uint16_t size )
 }
 
 // Returns the connection that the wait was recorded in, or 0.
-uint64_t VARIANT( lock_wait )( Lock* lock )
+uint64_t VARIANT( lock_wait )( Profiler* profiler, Lock* lock )
 {
-    if( !IsHeard( *lock ) ) return 0;
-    LockItems items( lock->profiler );
+    if( !IsHeard( profiler ) ) return 0;
+    LockItems items( profiler );
     if( !items.Announce( *lock ) ) return 0;
     items.Wait( *lock );
     return lock->connection;
 }
 
 // What was waited for in this connection.
-void VARIANT( lock_obtain )( Lock* lock, uint64_t waited_in )
+void VARIANT( lock_obtain )( Profiler* profiler, Lock* lock, uint64_t waited_in )
 {
-    if( !IsHeard( *lock ) ) return;
-    LockItems items( lock->profiler );
+    if( !IsHeard( profiler ) ) return;
+    LockItems items( profiler );
     if( items.Knows( *lock ) && waited_in == lock->connection ) items.Obtain( *lock );
 }
 
-void VARIANT( lock_try_obtain )( Lock* lock )
+void VARIANT( lock_try_obtain )( Profiler* profiler, Lock* lock )
 {
-    if( !IsHeard( *lock ) ) return;
-    LockItems items( lock->profiler );
+    if( !IsHeard( profiler ) ) return;
+    LockItems items( profiler );
     if( items.Announce( *lock ) ) items.Obtain( *lock );
 }
 
-void VARIANT( lock_release )( Lock* lock )
+void VARIANT( lock_release )( Profiler* profiler, Lock* lock )
 {
-    if( !IsHeard( *lock ) ) return;
-    LockItems items( lock->profiler );
+    if( !IsHeard( profiler ) ) return;
+    LockItems items( profiler );
     if( items.Knows( *lock ) && lock->obtained != 0 ) items.Release( *lock );
 }
 
-void VARIANT( lock_terminate )( Lock* lock )
+void VARIANT( lock_terminate )( Profiler* profiler, Lock* lock )
 {
     {
-        LockItems items( lock->profiler );
+        LockItems items( profiler );
         if( items.Knows( *lock ) ) items.Terminate( *lock );
     }
     FreeName( *lock );

@@ -2,6 +2,13 @@
 // interface has no call, and the state of the connection, for which it has none that is cheap.
 #include "shared.hpp"
 
+#if defined __linux__ && defined _GNU_SOURCE
+#  include <errno.h>
+#  include <limits.h>
+#  include <sys/stat.h>
+#  include <unistd.h>
+#endif
+
 using tracy::Profiler;
 
 extern "C" {
@@ -31,6 +38,19 @@ char* Text( void*, const char* path, size_t& size )
     size = answer.size;
     return answer.text;
 }
+
+#if defined __linux__ && defined _GNU_SOURCE
+// A profiler asks for no source text if the client does not know how old the program is. The client looks
+// at the file that the program was called by: of one that was found through PATH, that is no file. It looks
+// once, on a thread that a static of priority 105 starts.
+__attribute__( ( constructor( 101 ) ) ) void FindProgram()
+{
+    struct stat file;
+    if( stat( program_invocation_name, &file ) == 0 ) return;
+    static char path[PATH_MAX];
+    if( readlink( "/proc/self/exe", path, sizeof( path ) - 1 ) > 0 ) program_invocation_name = path;
+}
+#endif
 }
 
 namespace tracy

@@ -61,6 +61,19 @@ fn each_kernel_of_three_modules_has_its_own_text() {
     assert_eq!(capture.violations(), []);
 }
 
+/// Found through PATH, a program is called by no path.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_is_called_by_its_name_alone_has_its_texts() {
+    let capture = child::Case::new().called("zonecast").capture(|| {
+        let _session = zonecast::start();
+        wait_for_server();
+        let (_module, sites) = register("scale.cpu.g3");
+        trace(&sites);
+    });
+    assert_seen(&capture, "scale.cpu.g3", str::to_owned);
+}
+
 #[test]
 fn a_kernel_is_found_by_name_and_one_that_is_not_listed_keeps_its_name() {
     let capture = child::capture(|| {

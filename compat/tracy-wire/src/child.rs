@@ -46,6 +46,8 @@ pub fn capture<F: FnOnce()>(body: F) -> Capture {
 #[derive(Default)]
 pub struct Case {
     variables: Vec<(String, String)>,
+    #[cfg(unix)]
+    name: Option<String>,
     receiver: Option<Box<dyn FnOnce(Receiver) -> Receiver>>,
 }
 
@@ -82,6 +84,14 @@ impl Case {
         }
     }
 
+    /// Calls the program by this name, which its first argument tells it, instead of by its path.
+    #[cfg(unix)]
+    #[must_use]
+    pub fn called(mut self, name: &str) -> Self {
+        self.name = Some(name.to_owned());
+        self
+    }
+
     /// The command that runs `body`, for a test that expects it to fail.
     pub fn program<F: FnOnce()>(self, body: F) -> Program {
         let test = test_around::<F>();
@@ -93,6 +103,10 @@ impl Case {
         let mut command = Command::new(executable);
         command.args([test.as_str(), "--exact", "--nocapture", "--include-ignored", "--test-threads=1"]);
         command.env(ROLE, &test).envs(self.variables);
+        #[cfg(unix)]
+        if let Some(name) = self.name {
+            std::os::unix::process::CommandExt::arg0(&mut command, name);
+        }
         Program { command, receiver: self.receiver }
     }
 }

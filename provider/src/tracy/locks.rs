@@ -16,12 +16,10 @@ use super::locks_plain as api;
 
 #[cfg(tracy_shim)]
 mod api {
-    use super::super::linked;
-    use super::super::shim::{LOCK_ANNOUNCE, PROFILER};
-    pub(super) use super::super::shim::{
-        LOCK_NAME as name, LOCK_OBTAIN as obtain, LOCK_RELEASE as release, LOCK_TERMINATE as terminate,
-        LOCK_TRY_OBTAIN as try_obtain, LOCK_WAIT as wait, Lock,
-    };
+    use core::ffi::c_char;
+
+    pub(super) use super::super::shim::Lock;
+    use super::super::{linked, shim};
     use super::Location;
 
     /// # Safety
@@ -29,7 +27,28 @@ mod api {
     /// The client is up.
     pub(super) unsafe fn announce(location: &'static Location) -> *mut Lock {
         // SAFETY: by this function's contract; the location lives as long as the program.
-        unsafe { LOCK_ANNOUNCE(PROFILER(), linked::location(location).addr() as u64) }
+        unsafe { shim::LOCK_ANNOUNCE(shim::PROFILER(), linked::location(location).addr() as u64) }
+    }
+
+    macro_rules! calls {
+        ($($call:ident = $function:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
+            /// # Safety
+            ///
+            /// The client is up, and `announce` made the lock, which has not been terminated.
+            pub(super) unsafe fn $call(lock: *mut Lock, $($argument: $type),*) $(-> $result)? {
+                // SAFETY: by this function's contract.
+                unsafe { shim::$function(shim::PROFILER(), lock, $($argument),*) }
+            }
+        )*};
+    }
+
+    calls! {
+        name = LOCK_NAME(name: *const c_char, size: u16);
+        wait = LOCK_WAIT() -> u64;
+        obtain = LOCK_OBTAIN(waited_in: u64);
+        try_obtain = LOCK_TRY_OBTAIN();
+        release = LOCK_RELEASE();
+        terminate = LOCK_TERMINATE();
     }
 }
 

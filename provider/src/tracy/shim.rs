@@ -214,16 +214,16 @@ variants! {
         fn(*mut Profiler, u64) -> *mut Lock;
     /// Names it, with so many bytes.
     LOCK_NAME = zonecast_tracy_lock_name_od0 | zonecast_tracy_lock_name_od1:
-        fn(*mut Lock, *const c_char, u16);
+        fn(*mut Profiler, *mut Lock, *const c_char, u16);
     /// Returns the connection that the wait was recorded in, or 0.
-    LOCK_WAIT = zonecast_tracy_lock_wait_od0 | zonecast_tracy_lock_wait_od1: fn(*mut Lock) -> u64;
+    LOCK_WAIT = zonecast_tracy_lock_wait_od0 | zonecast_tracy_lock_wait_od1: fn(*mut Profiler, *mut Lock) -> u64;
     /// After a wait in this connection.
     LOCK_OBTAIN = zonecast_tracy_lock_obtain_od0 | zonecast_tracy_lock_obtain_od1:
-        fn(*mut Lock, u64);
+        fn(*mut Profiler, *mut Lock, u64);
     /// Without a wait.
     LOCK_TRY_OBTAIN = zonecast_tracy_lock_try_obtain_od0 | zonecast_tracy_lock_try_obtain_od1:
-        fn(*mut Lock);
-    LOCK_RELEASE = zonecast_tracy_lock_release_od0 | zonecast_tracy_lock_release_od1: fn(*mut Lock);
+        fn(*mut Profiler, *mut Lock);
+    LOCK_RELEASE = zonecast_tracy_lock_release_od0 | zonecast_tracy_lock_release_od1: fn(*mut Profiler, *mut Lock);
     LOCK_TERMINATE = zonecast_tracy_lock_terminate_od0 | zonecast_tracy_lock_terminate_od1:
-        fn(*mut Lock);
+        fn(*mut Profiler, *mut Lock);
 }
