@@ -5,9 +5,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use zonecast_embed::Executable;
-use zonecast_recordings::Contents;
+use zonecast_recordings::executions::Executions;
+use zonecast_recordings::hal_replay::HalReplay;
+use zonecast_recordings::instruments::Stream;
 use zonecast_recordings::places::Places;
 use zonecast_recordings::profile::Profile;
+use zonecast_recordings::{Contents, Note};
 
 use crate::Failure;
 use crate::files::about;
@@ -29,6 +32,12 @@ pub(crate) struct Arguments {
     /// A folder that the compiler dumped files into (`--iree-hal-dump-executable-files-to`), for their texts
     #[arg(long, value_name = "FOLDER")]
     sources: Vec<PathBuf>,
+    /// What `--instrument_file` wrote in the same run: each dispatch tells what it touched, and has its own text
+    #[arg(long, value_name = "FILE")]
+    instruments: Option<PathBuf>,
+    /// What `--device_replay_output` wrote in the same run: each dispatch tells what it was given
+    #[arg(long, value_name = "X.ireereplay")]
+    replay: Option<PathBuf>,
     /// Write to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -42,21 +51,53 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let contents = Contents::open(path)?;
     let profile = Profile::read(&contents).map_err(|error| about(path, &error))?;
     let names = profile.functions.values().map(|function| function.name.as_str());
-    let places = places(&arguments.module, &arguments.sources, names)?;
+    let mut places = places(&arguments.module, &arguments.sources, names)?;
+    let executions = executions(arguments, &mut places)?;
     let program = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let target = Target { to: arguments.to, output: arguments.output.as_deref(), port: arguments.port };
-    let timeline = profile.timeline(&places);
-    for gap in profile.gaps() {
+    let timeline = profile.timeline(&places, &executions);
+    for gap in profile.gaps().into_iter().chain(executions.gaps(&profile)) {
         eprintln!("zonecast: {}: {gap}", path.display());
     }
-    for note in &profile.notes {
-        eprintln!("zonecast: {}: {note}", path.display());
-    }
+    warn(path, &profile.notes);
     show(&timeline, &program, &target)?;
     match profile.notes[..] {
         [] => Ok(ExitCode::SUCCESS),
         // What there is has been shown.
         _ => Ok(ExitCode::FAILURE),
+    }
+}
+
+/// What the run's other recordings say, also of where kernels come from.
+fn executions(arguments: &Arguments, places: &mut Places) -> Result<Executions, Failure> {
+    let mut executions = Executions::default();
+    if let Some(path) = &arguments.replay {
+        let contents = Contents::open(path)?;
+        let replay = HalReplay::read(&contents).map_err(|error| about(path, &error))?;
+        warn(path, &replay.notes);
+        executions.add_replay(&replay).map_err(|error| about(path, &error))?;
+        add_executables(places, &replay);
+    }
+    if let Some(path) = &arguments.instruments {
+        let contents = Contents::open(path)?;
+        let stream = Stream::read(&contents).map_err(|error| about(path, &error))?;
+        warn(path, stream.notes());
+        executions.add_instruments(&stream);
+        places.add_instruments(&stream);
+    }
+    Ok(executions)
+}
+
+fn warn(path: &Path, notes: &[Note]) {
+    notes.iter().for_each(|note| eprintln!("zonecast: {}: {note}", path.display()));
+}
+
+/// The kernels of a replay's executables.
+pub(crate) fn add_executables(places: &mut Places, replay: &HalReplay<'_>) {
+    for executable in replay.executables() {
+        if let Ok(opened) = Executable::from_bytes(executable.bytes.to_vec(), "executable") {
+            places.add_module(&opened);
+        }
     }
 }
 

@@ -8,7 +8,6 @@ use std::process::{self, ExitCode};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use zonecast_embed::Executable;
 use zonecast_recordings::Contents;
 use zonecast_recordings::child::Limits;
 use zonecast_recordings::diff::{Element, Region, Tolerance, compare};
@@ -17,6 +16,7 @@ use zonecast_recordings::places::Places;
 use zonecast_recordings::timeline::{Timeline, Zone};
 
 use crate::files::{about, print};
+use crate::profile::add_executables;
 use crate::recording::diff::report;
 use crate::timeline::{Target, To, show};
 use crate::{FOUND, Failure};
@@ -45,15 +45,15 @@ pub(crate) enum Command {
 
 #[derive(Args)]
 #[command(after_help = "\
-Each run begins with the recorded inputs. What its dispatches changed is compared with the first run's, or with \
---expect; the command exits with 3 if something differs. This runs the machine code in the file.")]
+Each run begins with the recorded inputs. What its dispatches changed, and what the program read back, is \
+compared with the first run's, or with --expect; the command exits with 3 if something differs. This runs the machine code in the file.")]
 pub(crate) struct Arguments {
     /// The replay
     file: PathBuf,
     /// How often to run it
     #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Keep what each dispatch changed in this folder
+    /// Keep what each dispatch changed, and what the program read back, in this folder
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
     /// Compare with what an earlier run kept: its folder, or one run's
@@ -220,11 +220,7 @@ fn timeline(path: &Path, replayed: &Replayed) -> Result<Timeline, Failure> {
     let contents = Contents::open(path)?;
     let replay = HalReplay::read(&contents).map_err(|error| about(path, &error))?;
     let mut places = Places::default();
-    for executable in replay.executables() {
-        if let Ok(opened) = Executable::from_bytes(executable.bytes.to_vec(), "executable") {
-            places.add_module(&opened);
-        }
-    }
+    add_executables(&mut places, &replay);
     let zone = |dispatched: &Dispatched| Zone {
         name: dispatched.name.clone(),
         place: places.of(&dispatched.name).cloned(),

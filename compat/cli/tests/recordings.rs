@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use zonecast_tracy_wire::{Receiver, Recording, Server, Zone};
+use zonecast_tracy_wire::{Capture, Receiver, Recording, Server, Zone};
 
 fn data(name: &str) -> String {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../recordings/tests/data");
@@ -95,15 +95,77 @@ fn a_profile_is_served_with_spans_and_sources() {
     let (output, dump) = (recording.to_str().unwrap(), sources.to_str().unwrap());
     succeeds(&["profile", &profile, "--to", "tracy", "-o", output, "--sources", dump]);
 
-    let capture = Recording::open(&recording).unwrap();
+    let capture = received(&recording);
+    let own = same_spans(&capture, "profiles/mlp_task_all.jsonl");
+    let zone = own.iter().find(|zone| zone.name() == "mlp_dispatch_0_matmul_8x16x16_f32").unwrap();
+    assert!(zone.file().ends_with("dispatch_0.mlir") && zone.line() == 2);
+    assert!(zone.texts().next().unwrap().starts_with("workgroups: 1x1x1\n"));
+    assert_eq!(capture.source_of(&zone.location()), Some(text.as_bytes()));
+    assert_eq!(capture.messages().count(), 4);
+}
+
+/// A module that was compiled with its kernels' texts: the profiler gets each dispatch's own.
+#[test]
+fn a_profile_is_served_with_the_texts_in_a_module() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("run.zctracy");
+    let (profile, module) = (data("profiles/steps.ireeprof"), data("profiles/steps.vmfb"));
+    succeeds(&["profile", &profile, "--module", &module, "--to", "tracy", "-o", recording.to_str().unwrap()]);
+    let capture = received(&recording);
+    let own = same_spans(&capture, "profiles/steps.jsonl");
+    let dispatches: Vec<_> = own.iter().filter(|zone| zone.depth() == 1).collect();
+    assert_eq!(dispatches.len(), 3);
+    for zone in dispatches {
+        let text = std::str::from_utf8(capture.source_of(&zone.location()).unwrap()).unwrap();
+        let line = text.lines().nth(zone.line() as usize - 1).unwrap();
+        let kernel = format!("@{}", zone.name());
+        assert!(text.contains(&kernel) && line.contains(&kernel), "{}: {line}", zone.file());
+    }
+}
+
+/// The three recordings of one run: each dispatch has its span, its own text, what it touched and what it was given.
+#[test]
+fn a_run_that_was_recorded_in_three_ways_is_served_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("run.zctracy");
+    let [profile, instruments, replay] =
+        ["ireeprof", "instruments", "ireereplay"].map(|end| data(&format!("together/run.{end}")));
+    let together = ["profile", &profile, "--instruments", &instruments, "--replay", &replay];
+    succeeds(&[&together[..], &["--to", "tracy", "-o", recording.to_str().unwrap()]].concat());
+    let capture = received(&recording);
+    let own = same_spans(&capture, "together/run.jsonl");
+    let dispatches: Vec<_> = own.iter().filter(|zone| zone.depth() == 1).collect();
+    assert_eq!(dispatches.len(), 3);
+    for zone in &dispatches {
+        let text = zone.texts().next().unwrap();
+        assert_eq!(text.matches("bytes 0..128, 128 bytes read, 0 written").count(), 2, "{text}");
+        assert_eq!(text.matches("bytes 0..128, 0 bytes read, 128 written").count(), 1, "{text}");
+        assert!(text.contains("constants: ") && text.contains("binding 2: bytes 0..128 of replay buffer "));
+        let source = std::str::from_utf8(capture.source_of(&zone.location()).unwrap()).unwrap();
+        assert!(source.starts_with(&format!("func.func @{}(", zone.name())), "{source}");
+    }
+    let json: Value = serde_json::from_str(&succeeds(&[&together[..], &["--to", "json"]].concat())).unwrap();
+    let zones = json["zones"].as_array().unwrap().iter().filter(|zone| zone["name"] == dispatches[0].name());
+    let texts: Vec<&str> = zones.map(|zone| zone["text"][0].as_str().unwrap()).collect();
+    assert_eq!(texts, dispatches.iter().map(|zone| zone.texts().next().unwrap()).collect::<Vec<_>>());
+    assert!(succeeds(&together).contains("  buffer 1 at 0x"));
+}
+
+/// What the receiver gets of a recording that is served.
+fn received(recording: &Path) -> Capture {
+    let mut recording = Recording::open(recording).unwrap();
     let server = Server::bind("127.0.0.1:0").unwrap();
     let address = server.address().unwrap();
-    let serving = std::thread::spawn(move || server.serve(&mut { capture }).unwrap());
+    let serving = std::thread::spawn(move || server.serve(&mut recording).unwrap());
     let capture = Receiver::new("127.0.0.1", address.port()).check(true).capture().unwrap();
     serving.join().unwrap();
     assert_eq!(capture.violations(), []);
+    capture
+}
 
-    let exported = fs::read_to_string(data("profiles/mlp_task_all.jsonl")).unwrap();
+/// The zones of the first queue: the spans that IREE's exporter lists, dispatches within their execution.
+fn same_spans<'c>(capture: &'c Capture, exported: &str) -> Vec<Zone<'c>> {
+    let exported = fs::read_to_string(data(exported)).unwrap();
     let rows = exported.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let rows: Vec<Value> = rows.filter(|row| row["record_type"] == "host_execution_event").collect();
     let own = capture.zones().filter(|zone| zone.thread().name() == "device 0 queue 0").collect::<Vec<_>>();
@@ -118,11 +180,7 @@ fn a_profile_is_served_with_spans_and_sources() {
         assert_eq!(zone.duration_ns(), row["duration_ns"].as_i64());
         assert_eq!(zone.depth(), u32::from(row["op"] == "dispatch"), "dispatches lie within their execution");
     }
-    let zone = own.iter().find(|zone| zone.name() == "mlp_dispatch_0_matmul_8x16x16_f32").unwrap();
-    assert!(zone.file().ends_with("dispatch_0.mlir") && zone.line() == 2);
-    assert!(zone.texts().next().unwrap().starts_with("workgroups: 1x1x1\n"));
-    assert_eq!(capture.source_of(&zone.location()), Some(text.as_bytes()));
-    assert_eq!(capture.messages().count(), 4);
+    own
 }
 
 #[test]
@@ -230,6 +288,122 @@ mod run {
         let text = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(3), "{text}");
         assert!(text.contains("dispatch 0002 binding "), "the last result is another: {text}");
+    }
+
+    /// What the host read last in a run, in order: the program's results.
+    fn results(kept: &Path) -> Vec<Vec<u8>> {
+        let run = kept.join("run 0");
+        let mut names: Vec<_> = fs::read_dir(&run).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.retain(|name| name.to_str().unwrap().starts_with("read "));
+        names.sort();
+        names.into_iter().map(|name| fs::read(run.join(name)).unwrap()).collect()
+    }
+
+    #[test]
+    fn every_kind_of_work_gives_what_irees_own_runtime_gave() {
+        for (name, expected) in [
+            ("constants", vec!["constants"]),
+            ("table", vec!["table"]),
+            ("moves", vec!["moves.0", "moves.1", "moves.2"]),
+            ("copy", vec!["copy"]),
+            ("fill", vec!["fill"]),
+            ("update", vec!["update"]),
+            ("queue_update", vec!["queue_update"]),
+            ("parameters", vec!["parameters"]),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = data(&format!("replays/{name}.ireereplay"));
+            succeeds(&["replay", "run", &file, "-o", folder.path().to_str().unwrap()]);
+            let results = results(folder.path());
+            for expected in expected {
+                let bytes = fs::read(data(&format!("replays/{expected}.bin"))).unwrap();
+                assert!(results.contains(&bytes), "{name}: {expected}");
+            }
+        }
+    }
+
+    /// Runs a recording, puts `to` everywhere where `from` stands, and runs it again.
+    fn with_another(name: &str, from: &[u8], to: &[u8]) -> (Option<i32>, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = folder.path().join("kept").to_str().unwrap().to_owned();
+        let file = data(&format!("replays/{name}.ireereplay"));
+        succeeds(&["replay", "run", &file, "--repeat", "1", "-o", &kept]);
+        let mut bytes = fs::read(&file).unwrap();
+        for at in 0..bytes.len() - from.len() {
+            if bytes[at..].starts_with(from) {
+                bytes[at..][..to.len()].copy_from_slice(to);
+            }
+        }
+        let changed = folder.path().join("changed.ireereplay");
+        fs::write(&changed, bytes).unwrap();
+        let output =
+            zonecast(&["replay", "run", changed.to_str().unwrap(), "--repeat", "1", "--expect", &kept]);
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    }
+
+    #[test]
+    fn a_changed_constant_of_a_dispatch_is_caught() {
+        // The factor 2.5 and the low and high half of the length.
+        let constants = |factor: f32| [factor.to_bits().to_le_bytes(), 5_u32.to_le_bytes(), [0; 4]].concat();
+        let (code, text) = with_another("constants", &constants(2.5), &constants(2.75));
+        assert_eq!(code, Some(3), "{text}");
+        assert!(text.contains("dispatch 0000 binding 1"), "{text}");
+    }
+
+    #[test]
+    fn changed_data_of_transfers_is_caught() {
+        let floats =
+            |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+        for name in ["update", "queue_update"] {
+            let (code, text) = with_another(name, &floats(&[16.0, 25.0]), &floats(&[16.0, 36.0]));
+            assert_eq!(code, Some(3), "{name}: {text}");
+        }
+        let (code, text) = with_another("table", &floats(&[7.0, 7.5, 8.0]), &floats(&[7.0, 7.25]));
+        assert_eq!(code, Some(3), "{text}");
+        let (code, text) = with_another("copy", &floats(&[5.0, 6.0]), &floats(&[5.0, 6.5]));
+        assert_eq!(code, Some(3), "no dispatch, and still a result: {text}");
+        assert!(text.contains("read 0000 buffer "), "{text}");
+    }
+
+    /// The dispatches of a recording: where the call's number stands in its record, and where the payload begins.
+    fn dispatches(bytes: &[u8]) -> Vec<(usize, usize)> {
+        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+        let mut found = Vec::new();
+        let mut at = 24;
+        while at < bytes.len() {
+            let operation = u32::from_le_bytes(bytes[at + 72..at + 76].try_into().unwrap());
+            found.extend((operation == 313).then_some((at + 72, at + 96)));
+            at += word(at);
+        }
+        found
+    }
+
+    /// The recorder writes a dispatch on a queue as it does one in a command buffer; no compiler makes those yet.
+    #[test]
+    fn a_dispatch_on_a_queue_is_run_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bytes = fs::read(data("replays/fill.ireereplay")).unwrap();
+        let (operation, _) = dispatches(&bytes)[0];
+        bytes[operation..operation + 4].copy_from_slice(&21_u32.to_le_bytes());
+        let path = folder.path().join("immediate.ireereplay");
+        fs::write(&path, bytes).unwrap();
+        let kept = folder.path().join("kept");
+        succeeds(&["replay", "run", path.to_str().unwrap(), "-o", kept.to_str().unwrap()]);
+        assert!(results(&kept).contains(&fs::read(data("replays/fill.bin")).unwrap()));
+    }
+
+    #[test]
+    fn what_cannot_be_run_again_is_refused() {
+        let error = fails(1, &["replay", "run", &data("replays/file.ireereplay")]);
+        assert!(error.contains("record with --device_replay_file_policy=capture-ranges"), "{error}");
+        let folder = tempfile::tempdir().unwrap();
+        let mut bytes = fs::read(data("replays/constants.ireereplay")).unwrap();
+        let (_, payload) = dispatches(&bytes)[0];
+        bytes[payload + 20] |= 1;
+        let path = folder.path().join("indirect.ireereplay");
+        fs::write(&path, bytes).unwrap();
+        let error = fails(1, &["replay", "run", path.to_str().unwrap()]);
+        assert!(error.contains("a dispatch whose grid stands in a buffer cannot be replayed"), "{error}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! * [`instruments`]: IREE's dispatch instruments, what each workgroup of a kernel loaded and stored.
 //! * [`profile`]: IREE's profiles, when dispatches and queue operations ran, as a [`timeline`].
 //! * [`hal_replay`]: IREE's replays, every call of a device, and running those for CPUs again.
+//! * [`executions`]: what a run's instruments and its replay say of each dispatch of its profile.
 //! * [`places`]: where kernels come from, out of modules and dumped files.
 //! * [`llvm`] reads kernel launches that LLVM's offload runtime has recorded.
 //! * [`diff`] compares what two runs computed, number by number.
@@ -22,6 +23,7 @@ pub mod child;
 mod contents;
 pub mod diff;
 mod error;
+pub mod executions;
 pub mod hal_replay;
 mod image;
 pub mod instruments;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use zonecast_embed::{Executable, Image};
 
 use crate::Error;
+use crate::instruments::Stream;
 use crate::timeline::Place;
 
 /// The stage whose text is shown: what the compiler made kernels of.
@@ -44,11 +45,21 @@ impl Places {
         }
     }
 
-    /// Adds a text that defines a kernel, such as the dispatch's own MLIR.
-    pub fn add_kernel(&mut self, name: &str, file: &str, text: &[u8]) {
-        self.add_text(file, text);
-        let line = line_of(text, name).unwrap_or(1);
-        self.kernels.entry(name.to_owned()).or_insert(Place { file: file.to_owned(), line });
+    /// Adds the kernels of a stream of instruments, which has their texts. They are shown where else there would be
+    /// none.
+    pub fn add_instruments(&mut self, stream: &Stream<'_>) {
+        let functions = stream.modules().iter().flat_map(|module| module.metadata().functions());
+        for function in functions {
+            let Some(text) = function.source else { continue };
+            let name = String::from_utf8_lossy(function.name);
+            let has_text = self.of(&name).is_some_and(|place| self.text(&place.file).is_some());
+            if !has_text {
+                let file = format!("{name}.mlir");
+                self.add_text(&file, text);
+                let line = line_of(text, &name).unwrap_or(1);
+                self.kernels.insert(name.into_owned(), Place { file, line });
+            }
+        }
     }
 
     /// Adds the files of a folder: those that places name already, and those that define one of `names`.

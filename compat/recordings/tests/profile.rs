@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use zonecast_recordings::ErrorKind;
+use zonecast_recordings::executions::Executions;
 use zonecast_recordings::places::Places;
 use zonecast_recordings::profile::{Profile, memory_event_name, operation_name};
 
@@ -149,7 +150,7 @@ fn every_row_is_as_irees_exporter_says() {
 #[test]
 fn dispatches_lie_within_their_execution() {
     let profile = Profile::read(&file("mlp_task_all.ireeprof")).unwrap();
-    let timeline = profile.timeline(&Places::default());
+    let timeline = profile.timeline(&Places::default(), &Executions::default());
     let rows: BTreeMap<&str, Vec<(&str, u32)>> = timeline
         .rows
         .iter()
@@ -173,6 +174,22 @@ fn dispatches_lie_within_their_execution() {
     let taken: Vec<_> = timeline.memory.iter().map(|event| (event.address, event.taken)).collect();
     assert_eq!(taken, [(1, Some(32)), (2, Some(1024)), (2, None)]);
     assert_eq!(timeline.messages.len(), 4);
+}
+
+/// Counts as large as can be are added up without harm.
+#[test]
+fn dropped_rows_are_counted_as_far_as_numbers_go() {
+    let mut bytes = file("mlp_task_all.ireeprof");
+    let second = 24 + u64::from_le_bytes(bytes[24..32].try_into().unwrap()) as usize;
+    let third = second + u64::from_le_bytes(bytes[second..second + 8].try_into().unwrap()) as usize;
+    let record = bytes[second..third].to_vec();
+    bytes.splice(third..third, record);
+    bytes[16..24].fill(0);
+    for at in [second, third] {
+        bytes[at + 88..at + 96].fill(0xff);
+    }
+    let profile = Profile::read(&bytes).unwrap();
+    assert_eq!(profile.dropped.values().collect::<Vec<_>>(), [&u64::MAX]);
 }
 
 #[test]
@@ -201,7 +218,7 @@ fn a_cut_or_damaged_profile_gives_what_comes_before() {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x81;
         if let Ok(profile) = Profile::read(&damaged) {
-            profile.timeline(&Places::default());
+            profile.timeline(&Places::default(), &Executions::default());
             profile.gaps();
         }
     }

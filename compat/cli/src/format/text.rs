@@ -53,13 +53,15 @@ fn write_zone(zone: &Zone<'_>, out: &mut impl Write) -> io::Result<()> {
     let indent = 2 * zone.depth() as usize;
     let (start, took) = (at(zone.start_ns()), took(zone.duration_ns()));
     write!(out, "{start} {took:>10} {:indent$}{} ({}:{})", "", zone.name(), zone.file(), zone.line())?;
-    for text in zone.texts() {
-        write!(out, " {text:?}")?;
-    }
+    let (lists, words): (Vec<_>, Vec<_>) = zone.texts().partition(|text| text.contains('\n'));
+    words.iter().try_for_each(|text| write!(out, " {text:?}"))?;
     for value in zone.values() {
         write!(out, " {value}")?;
     }
-    writeln!(out)
+    writeln!(out)?;
+    // A text of several lines is a list of facts.
+    let facts = lists.iter().flat_map(|text| text.lines());
+    facts.into_iter().try_for_each(|fact| writeln!(out, "{:indent$}{:29}{}", "", "", fact.escape_debug()))
 }
 
 fn write_gpu_zone(zone: &GpuZone<'_>, out: &mut impl Write) -> io::Result<()> {

@@ -4,6 +4,7 @@
 use std::io::sink;
 
 use libfuzzer_sys::fuzz_target;
+use zonecast_recordings::executions::Executions;
 use zonecast_recordings::instruments::{Filter, Stream, fix_ir, write_iree, write_json, write_svg, write_text};
 
 fuzz_target!(|input: &[u8]| {
@@ -20,4 +21,5 @@ fuzz_target!(|input: &[u8]| {
         _ => write_svg(&stream, &filter, &mut sink()),
     }
     .unwrap();
+    Executions::default().add_instruments(&stream);
 });

@@ -154,7 +154,7 @@ fn record(file: &[u8], offset: u64) -> Result<(Record<'_>, u64), Error> {
 
 /// The name of an operation; its number stands for one that is not known.
 pub fn operation_name(operation: u32) -> String {
-    const NAMES: [(u32, &str); 37] = [
+    const NAMES: [(u32, &str); 40] = [
         (1, "device.trim"),
         (2, "device.query_i64"),
         (5, "device.assign_topology_info"),
@@ -174,6 +174,9 @@ pub fn operation_name(operation: u32) -> String {
         (21, "device.queue_dispatch"),
         (22, "device.queue_execute"),
         (23, "device.queue_flush"),
+        (24, "device.profiling_begin"),
+        (25, "device.profiling_flush"),
+        (26, "device.profiling_end"),
         (50, "replay.scope_begin"),
         (51, "replay.scope_end"),
         (102, "allocator.allocate_buffer"),

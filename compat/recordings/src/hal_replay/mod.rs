@@ -20,9 +20,11 @@
 //! no expected outputs and no thread numbers in it. Source: IREE's `runtime/src/iree/hal/replay/format.h`, as of
 //! August 2026.
 
+mod call;
 mod file;
 mod machine;
 mod run;
 
+pub use call::{BufferRange, Dispatch};
 pub use file::{Executable, HalReplay, Record, operation_name};
 pub use run::{Dispatched, Job, Replayed, RunError, run, serve};

@@ -24,7 +24,8 @@ pub struct Job {
     pub repeat: u32,
     /// Executables to run instead of recorded ones, by their numbers.
     pub instead: Vec<(u64, PathBuf)>,
-    /// Where outputs go: `run N/dispatch N binding N NAME.bin`, for what each dispatch changed.
+    /// Where outputs go: `run N/dispatch N binding N NAME.bin`, for what each dispatch changed, and
+    /// `run N/read N buffer N.bin`, for what the host read.
     pub outputs: PathBuf,
     /// What all runs together may use.
     pub limits: Limits,
@@ -133,7 +134,7 @@ fn serve_job() -> Result<(), String> {
     for run in 0..job["repeat"].as_u64().unwrap_or(1) {
         let folder = Path::new(job["outputs"].as_str().unwrap_or_default()).join(format!("run {run}"));
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let mut watch = Keep { run, folder, begin: Instant::now(), count: 0, name: String::new() };
+        let mut watch = Keep { run, folder, begin: Instant::now(), count: 0, reads: 0, name: String::new() };
         Machine::new(instead.clone()).run(&replay, &mut watch)?;
     }
     Ok(())
@@ -145,6 +146,7 @@ struct Keep {
     folder: PathBuf,
     begin: Instant,
     count: u32,
+    reads: u32,
     name: String,
 }
 
@@ -163,7 +165,18 @@ impl Watch for Keep {
         // A name comes from the file: only what is plain in it becomes part of a path.
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
         let name: String = self.name.chars().take(100).map(plain).collect();
-        let path = self.folder.join(format!("dispatch {:04} binding {binding} {name}.bin", self.count - 1));
-        fs::write(&path, after).map_err(|error| format!("{}: {error}", path.display()))
+        self.keep(&format!("dispatch {:04} binding {binding} {name}.bin", self.count - 1), after)
+    }
+
+    fn read_by_host(&mut self, buffer: u64, bytes: &[u8]) -> Result<(), String> {
+        self.reads += 1;
+        self.keep(&format!("read {:04} buffer {buffer}.bin", self.reads - 1), bytes)
+    }
+}
+
+impl Keep {
+    fn keep(&self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        let path = self.folder.join(name);
+        fs::write(&path, bytes).map_err(|error| format!("{}: {error}", path.display()))
     }
 }

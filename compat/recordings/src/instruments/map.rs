@@ -127,7 +127,7 @@ impl AccessMap {
 
 /// Is told of each record, or run of records, and whose it is.
 pub(super) trait Visitor {
-    fn workgroup(&mut self, _: &Workgroup) {}
+    fn workgroup(&mut self, _: &Writer) {}
     fn probe(&mut self, _: &Probe, _: &Writer) {}
     fn other(&mut self) {}
     fn run(&mut self, run: &Run, writer: &Writer);
@@ -138,7 +138,17 @@ pub(super) trait Visitor {
 
 /// Goes through a module's records.
 fn walk(module: &Module<'_>, filter: &Filter, visitor: &mut impl Visitor) {
-    let mut walk = Walk { filter, visitor, executions: HashMap::new(), runs: Runs::default(), current: None };
+    walk_from(module, filter, visitor, HashMap::new());
+}
+
+/// As [`walk`], where executions have begun before the first record.
+pub(super) fn walk_from(
+    module: &Module<'_>,
+    filter: &Filter,
+    visitor: &mut impl Visitor,
+    executions: HashMap<u32, Begun>,
+) {
+    let mut walk = Walk { filter, visitor, executions, runs: Runs::default(), current: None };
     for ring in module.rings() {
         walk.ring(ring);
     }
@@ -147,7 +157,7 @@ fn walk(module: &Module<'_>, filter: &Filter, visitor: &mut impl Visitor) {
 struct Walk<'w, V> {
     filter: &'w Filter,
     visitor: &'w mut V,
-    executions: HashMap<u32, Executions>,
+    executions: HashMap<u32, Begun>,
     runs: Runs,
     /// The last key, and whose it is.
     current: Option<(u64, Option<Writer>)>,
@@ -191,9 +201,10 @@ impl<V: Visitor> Walk<'_, V> {
             ended(self.filter, self.visitor, &run, writer);
         }
         let execution = self.executions.entry(workgroup.site).or_default().begin(workgroup);
-        self.current = Some((key, Some(Writer { workgroup: *workgroup, execution })));
+        let writer = Writer { workgroup: *workgroup, execution };
+        self.current = Some((key, Some(writer)));
         if self.filter.keeps_workgroup(workgroup) {
-            self.visitor.workgroup(workgroup);
+            self.visitor.workgroup(&writer);
         }
     }
 
@@ -227,24 +238,33 @@ fn ended(filter: &Filter, visitor: &mut impl Visitor, run: &Run, writer: Option<
 }
 
 /// Tells the executions of a site apart: one has as many workgroups as its grid.
-#[derive(Default)]
-struct Executions {
+#[derive(Clone, Copy, Default)]
+pub(super) struct Begun {
     grid: [u32; 3],
     begun: u64,
     current: u64,
 }
 
-impl Executions {
+impl Begun {
+    /// Where so many workgroups follow before the end of an execution of this grid.
+    pub(super) fn before_the_last(grid: [u32; 3], left: u64) -> Self {
+        Self { grid, begun: size(grid) - left, current: 0 }
+    }
+
     /// A workgroup began. Returns the number of its execution.
     fn begin(&mut self, workgroup: &Workgroup) -> u64 {
-        let size = workgroup.count.iter().fold(1_u64, |size, &count| size.saturating_mul(count.into()));
-        if self.grid != workgroup.count || self.begun == size {
+        if self.grid != workgroup.count || self.begun == size(workgroup.count) {
             self.current += u64::from(self.begun > 0);
             (self.grid, self.begun) = (workgroup.count, 0);
         }
         self.begun += 1;
         self.current
     }
+}
+
+/// How many workgroups a grid has.
+pub(super) fn size(grid: [u32; 3]) -> u64 {
+    grid.iter().fold(1_u64, |size, &count| size.saturating_mul(count.into()))
 }
 
 /// The first reading: what was touched, and what needs no buffers to be counted.
@@ -256,9 +276,9 @@ struct Survey {
 }
 
 impl Visitor for Survey {
-    fn workgroup(&mut self, workgroup: &Workgroup) {
+    fn workgroup(&mut self, writer: &Writer) {
         self.counts.records += 1;
-        self.sites.entry(workgroup.site).or_default().begin(workgroup);
+        self.sites.entry(writer.workgroup.site).or_default().begin(&writer.workgroup);
     }
 
     fn probe(&mut self, probe: &Probe, writer: &Writer) {

@@ -29,6 +29,7 @@
 //! August 2026; its author calls it unstable, and all versions in it are still 0.
 
 mod buffers;
+mod executions;
 mod fix_ir;
 mod iree;
 mod json;
@@ -44,6 +45,7 @@ mod stream;
 mod write;
 
 pub use buffers::{Buffer, Site, Use};
+pub use executions::{Execution, Executions, Touched};
 pub use fix_ir::{FixError, fix_ir};
 pub use iree::write_iree;
 pub use json::write_json;

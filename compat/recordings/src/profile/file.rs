@@ -110,7 +110,8 @@ impl Profile {
         let content = String::from_utf8_lossy(record.content);
         let content = content.strip_prefix(CONTENT).unwrap_or(&content);
         if record.dropped > 0 {
-            *self.dropped.entry(content.to_owned()).or_default() += record.dropped;
+            let dropped = self.dropped.entry(content.to_owned()).or_default();
+            *dropped = dropped.saturating_add(record.dropped);
         }
         let mut rest = record.payload;
         let mut count = 0;

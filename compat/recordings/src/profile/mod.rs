@@ -5,12 +5,13 @@
 //! own sources.
 //!
 //! ```
+//! use zonecast_recordings::executions::Executions;
 //! use zonecast_recordings::places::Places;
 //! use zonecast_recordings::profile::Profile;
 //!
 //! # let bytes = include_bytes!("../../tests/data/profiles/mlp_task_all.ireeprof");
 //! let profile = Profile::read(bytes)?;
-//! let timeline = profile.timeline(&Places::default());
+//! let timeline = profile.timeline(&Places::default(), &Executions::default());
 //! let names: Vec<&str> = timeline.rows[0].zones.iter().map(|zone| zone.name.as_str()).collect();
 //! assert_eq!(names[2..4], ["execute", "mlp_dispatch_0_matmul_8x16x16_f32"]);
 //! # Ok::<(), zonecast_recordings::Error>(())

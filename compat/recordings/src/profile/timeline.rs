@@ -1,15 +1,17 @@
 //! A profile's tables as zones, memory and messages.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::clock::Clock;
 use super::file::Profile;
 use super::rows::{DeviceSpan, HostSpan, Region, memory_event_name, operation_name};
+use crate::executions::{Executions, Which};
 use crate::places::Places;
 use crate::timeline::{Memory, Message, Timeline, Zone};
 
 /// Says nothing.
 const NONE: u32 = u32::MAX;
+const DISPATCH: u32 = 2;
 const QUEUE_ALLOCA: u32 = 7;
 const QUEUE_DEALLOCA: u32 = 8;
 const BUFFER_ALLOCATE: u32 = 9;
@@ -20,11 +22,17 @@ type Rows = BTreeMap<(String, u8), Vec<Zone>>;
 
 impl Profile {
     /// Puts everything at its time: a row for each queue (what the host did for it, what the device did, parts of
-    /// command buffers), memory by pool, submissions as messages. Dispatches get their places.
-    pub fn timeline(&self, places: &Places) -> Timeline {
+    /// command buffers), memory by pool, submissions as messages. Dispatches get their places, and what other
+    /// recordings of the run say of them.
+    pub fn timeline(&self, places: &Places, executions: &Executions) -> Timeline {
         let mut rows = Rows::new();
-        for span in self.host_spans.iter().filter(|span| span.begin <= span.end) {
-            let zone = self.host_zone(span, places);
+        let which = self.executions();
+        for (index, span) in self.host_spans.iter().enumerate().filter(|(_, span)| span.begin <= span.end) {
+            let mut zone = self.host_zone(span, places);
+            for fact in which.get(&index).map(|which| executions.facts(which)).unwrap_or_default() {
+                zone.text.push('\n');
+                zone.text.push_str(&fact);
+            }
             row(&mut rows, span.device, span.queue, "", 0).push(zone);
         }
         let clocks = self.clocks();
@@ -72,6 +80,22 @@ impl Profile {
             ));
         }
         gaps
+    }
+
+    /// Which execution of its kernel each dispatch by the host is, by the index of its span.
+    pub(crate) fn executions(&self) -> HashMap<usize, Which<'_>> {
+        let mut spans: Vec<(usize, &HostSpan)> = self.host_spans.iter().enumerate().collect();
+        spans.retain(|(_, span)| span.operation == DISPATCH);
+        spans.sort_by_key(|(_, span)| span.begin);
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        let which = spans.into_iter().rev().filter_map(|(index, span)| {
+            let kernel = self.function_name(span.executable, span.function)?;
+            let count = seen.entry(kernel).or_default();
+            let later = *count;
+            *count += 1;
+            Some((index, Which { kernel, later, workgroups: span.workgroups }))
+        });
+        which.collect()
     }
 
     fn host_zone(&self, span: &HostSpan, places: &Places) -> Zone {
