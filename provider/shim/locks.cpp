@@ -1,11 +1,22 @@
 // Locks, as Tracy's own records of them, but announced anew to each profiler.
 //
-// What Tracy's records have against events without their pair, a count of the threads that use the lock,
-// lets a release through whose lock was obtained in an earlier connection. So a wait is remembered by the
-// connection that it was recorded in, and a lock by how often it was obtained in this one and not released.
+// A profiler that has its asserts dies of a lock that is obtained by a thread that did not wait for it, as
+// Tracy's records send a successful try; that is released more often than obtained, as they send a lock
+// that was obtained in an earlier connection; or that more threads use than a mask has bits. So a wait is
+// remembered by the connection that it was recorded in, a wait of no time stands in for one that was not,
+// and a lock has its threads and how often it was obtained in this connection and not released.
 #include "shared.hpp"
 
+#include <algorithm>
+
 using tracy::Profiler;
+
+namespace
+{
+// As many as the profiler's masks of threads have bits; it counts what is obtained in a byte.
+const size_t MaxThreads = 64;
+const uint64_t MaxObtained = 255;
+}
 
 extern "C" {
 
@@ -13,10 +24,12 @@ struct Lock
 {
     uint64_t location;
     int64_t announced_at;
-    // What follows is read and written under the queue's lock. The connection that it was announced in, and
-    // how often it was obtained in that one and not released.
+    // What follows is read and written under the queue's lock. The connection that it was announced in, how
+    // often it was obtained in that one and not released, and by which threads it was used.
     uint64_t connection;
     uint64_t obtained;
+    size_t thread_count;
+    uint32_t threads[MaxThreads];
     char* name;
     uint16_t name_size;
     // A text that was put is the client's.
@@ -58,9 +71,20 @@ struct LockItems : SharedItems
         {
             lock.connection = connection;
             lock.obtained = 0;
+            lock.thread_count = 0;
             New( lock );
             if( lock.name ) Name( lock );
         }
+        return true;
+    }
+
+    // Whether the profiler has room for this thread among those that use the lock.
+    bool Admit( Lock& lock, uint32_t thread )
+    {
+        const auto end = lock.threads + lock.thread_count;
+        if( std::find( lock.threads, end, thread ) != end ) return true;
+        if( lock.thread_count == MaxThreads ) return false;
+        lock.threads[lock.thread_count++] = thread;
         return true;
     }
 
@@ -86,22 +110,22 @@ struct LockItems : SharedItems
         Put( item );
     }
 
-    void Wait( const Lock& lock )
+    void Wait( const Lock& lock, uint32_t thread )
     {
         tracy::QueueItem item = {};
         item.hdr.type = tracy::QueueType::LockWait;
-        tracy::MemWrite( &item.lockWait.thread, tracy::GetThreadHandle() );
+        tracy::MemWrite( &item.lockWait.thread, thread );
         tracy::MemWrite( &item.lockWait.id, lock.id );
         tracy::MemWrite( &item.lockWait.time, Profiler::GetTime() );
         Put( item );
     }
 
-    void Obtain( Lock& lock )
+    void Obtain( Lock& lock, uint32_t thread )
     {
         lock.obtained++;
         tracy::QueueItem item = {};
         item.hdr.type = tracy::QueueType::LockObtain;
-        tracy::MemWrite( &item.lockObtain.thread, tracy::GetThreadHandle() );
+        tracy::MemWrite( &item.lockObtain.thread, thread );
         tracy::MemWrite( &item.lockObtain.id, lock.id );
         tracy::MemWrite( &item.lockObtain.time, Profiler::GetTime() );
         Put( item );
@@ -155,25 +179,22 @@ void VARIANT( lock_name )( Profiler* profiler, Lock* lock, const char* text, uin
 uint64_t VARIANT( lock_wait )( Profiler* profiler, Lock* lock )
 {
     if( !IsHeard( profiler ) ) return 0;
+    const auto thread = tracy::GetThreadHandle();
     LockItems items( profiler );
-    if( !items.Announce( *lock ) ) return 0;
-    items.Wait( *lock );
+    if( !items.Announce( *lock ) || !items.Admit( *lock, thread ) ) return 0;
+    items.Wait( *lock, thread );
     return lock->connection;
 }
 
-// What was waited for in this connection.
+// `waited_in` is what the wait returned, 0 if there was none.
 void VARIANT( lock_obtain )( Profiler* profiler, Lock* lock, uint64_t waited_in )
 {
     if( !IsHeard( profiler ) ) return;
+    const auto thread = tracy::GetThreadHandle();
     LockItems items( profiler );
-    if( items.Knows( *lock ) && waited_in == lock->connection ) items.Obtain( *lock );
-}
-
-void VARIANT( lock_try_obtain )( Profiler* profiler, Lock* lock )
-{
-    if( !IsHeard( profiler ) ) return;
-    LockItems items( profiler );
-    if( items.Announce( *lock ) ) items.Obtain( *lock );
+    if( !items.Announce( *lock ) || lock->obtained == MaxObtained || !items.Admit( *lock, thread ) ) return;
+    if( waited_in != lock->connection ) items.Wait( *lock, thread );
+    items.Obtain( *lock, thread );
 }
 
 void VARIANT( lock_release )( Profiler* profiler, Lock* lock )

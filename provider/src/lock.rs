@@ -5,6 +5,9 @@ use crate::{Location, LockId};
 
 /// A lock that is shown on the timeline, beside a lock of the program's own.
 ///
+/// Tracy's profiler is sent the first 64 threads that use it, and the first 255 times that it is
+/// obtained without being released: it can count no more.
+///
 /// ```
 /// use std::sync::Mutex;
 /// use zonecast::lock;

@@ -20,6 +20,8 @@ pub const STATIC_LOCATION_LIMIT: usize = i16::MAX as usize - 2;
 pub const ALLOCATED_LOCATION_LIMIT: usize = i16::MAX as usize;
 /// How many threads may touch one lock before a server loses count: it keeps them in a 64-bit mask.
 pub const LOCK_THREAD_LIMIT: usize = 64;
+/// How often a lock may be obtained before it is released: a server counts in a byte.
+pub const LOCK_COUNT_LIMIT: u32 = 255;
 
 /// The Tracy release that speaks `protocol`, as far as one is known.
 ///

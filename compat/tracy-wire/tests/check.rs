@@ -98,6 +98,23 @@ const fn wait(thread: u32, time: i64) -> Item<'static> {
     Item::LockWait { thread, id: 1, time, shared: false }
 }
 
+const fn obtain(thread: u32, time: i64) -> Item<'static> {
+    Item::LockObtain { thread, id: 1, time, shared: false }
+}
+
+const fn release(time: i64) -> Item<'static> {
+    Item::LockRelease { thread: None, id: 1, time }
+}
+
+/// A lock that `thread` may share, and has waited to share.
+const fn read(thread: u32) -> [Item<'static>; 3] {
+    [
+        Item::LockAnnounce { id: 1, time: 0, location: 0x60, shared: true },
+        Item::LockWait { thread, id: 1, time: 1, shared: true },
+        Item::LockObtain { thread, id: 1, time: 1, shared: true },
+    ]
+}
+
 const fn frame(time: i64, sort: FrameSort) -> Item<'static> {
     Item::FrameMark { time, name: 0x70, sort }
 }
@@ -210,6 +227,29 @@ broken! {
         items.extend((1..=65).map(|thread| wait(thread, 5)));
         items
     } => Rule::LockThreads { id: 1 };
+    lock_obtained_without_a_wait: [lock(), wait(2, 1), obtain(1, 2)]
+        => Rule::LockWithoutWait { id: 1, thread: 1 };
+    lock_obtained_again_after_one_wait: [lock(), wait(1, 1), obtain(1, 2), release(3), obtain(1, 4)]
+        => Rule::LockWithoutWait { id: 1, thread: 1 };
+    lock_to_share_obtained_without_a_wait: {
+        let [lock, _, obtain] = read(1);
+        [lock, wait(1, 1), obtain]
+    } => Rule::LockWithoutWait { id: 1, thread: 1 };
+    lock_obtained_too_often: {
+        let mut items = vec![lock()];
+        items.extend((0..256).flat_map(|_| [wait(1, 1), obtain(1, 1)]));
+        items
+    } => Rule::LockObtainedTooOften { id: 1 };
+    lock_shared_twice_by_one_thread: {
+        let [lock, wait, obtain] = read(1);
+        [lock, wait, obtain, wait, obtain]
+    } => Rule::LockObtainedTooOften { id: 1 };
+    lock_released_twice: [lock(), wait(1, 1), obtain(1, 2), release(3), release(4)]
+        => Rule::LockNotHeld { id: 1 };
+    lock_released_by_no_reader: {
+        let [lock, wait, obtain] = read(1);
+        [lock, wait, obtain, Item::LockRelease { thread: Some(2), id: 1, time: 5 }]
+    } => Rule::LockNotHeld { id: 1 };
     lock_mark_without_use: [lock(), Item::LockMark { thread: 9, id: 1, location: 0x60 }]
         => Rule::LockMarkWithoutUse { id: 1, thread: 9 };
 

@@ -46,17 +46,15 @@ mod api {
         name = LOCK_NAME(name: *const c_char, size: u16);
         wait = LOCK_WAIT() -> u64;
         obtain = LOCK_OBTAIN(waited_in: u64);
-        try_obtain = LOCK_TRY_OBTAIN();
         release = LOCK_RELEASE();
         terminate = LOCK_TERMINATE();
     }
 }
 
 thread_local! {
-    /// The connection in which this thread's last wait was recorded, 0 if it was not: only where it was may
-    /// what follows be. At first 1, the only connection of builds from the first event on, so that they record
-    /// what is obtained without a wait. A thread waits for one lock at a time.
-    static WAITED_IN: Cell<u64> = const { Cell::new(1) };
+    /// The connection in which this thread's wait was recorded, 0 if it was not or is over. A thread waits for
+    /// one lock at a time.
+    static WAITED_IN: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The lock's record, where the lock was recorded and its next event is.
@@ -91,16 +89,18 @@ pub(super) fn wait(lock: LockId) {
 }
 
 pub(super) fn obtain(lock: LockId) {
+    let waited_in = WAITED_IN.replace(0);
     if let Some(record) = record(lock) {
         // SAFETY: as for `wait`.
-        unsafe { api::obtain(record, WAITED_IN.get()) }
+        unsafe { api::obtain(record, waited_in) }
     }
 }
 
+/// As after a wait of no time: a profiler asserts that whoever obtains a lock has waited for it.
 pub(super) fn try_obtain(lock: LockId, obtained: bool) {
     if obtained && let Some(record) = record(lock) {
         // SAFETY: as for `wait`.
-        unsafe { api::try_obtain(record) }
+        unsafe { api::obtain(record, api::wait(record)) }
     }
 }
 

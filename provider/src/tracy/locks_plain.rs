@@ -1,7 +1,8 @@
 //! Locks in builds without the shim, by Tracy's C interface alone.
 //!
 //! On demand, a lock that is announced while a profiler connects comes to it twice, which the profiler takes
-//! for a fault: the client announces it with what it kept for the profiler, and once more as it comes.
+//! for a fault: the client announces it with what it kept for the profiler, and once more as it comes. And the
+//! profiler dies of a lock that more than 64 threads use.
 
 use core::ffi::c_char;
 
@@ -40,11 +41,6 @@ pub(super) unsafe fn obtain(lock: *mut Lock, waited: u64) {
         // SAFETY: by this function's contract.
         unsafe { sys::___tracy_after_lock_lockable_ctx(lock) }
     }
-}
-
-pub(super) unsafe fn try_obtain(lock: *mut Lock) {
-    // SAFETY: by this function's contract.
-    unsafe { sys::___tracy_after_try_lock_lockable_ctx(lock, 1) }
 }
 
 pub(super) unsafe fn release(lock: *mut Lock) {

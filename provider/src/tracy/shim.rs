@@ -217,12 +217,9 @@ variants! {
         fn(*mut Profiler, *mut Lock, *const c_char, u16);
     /// Returns the connection that the wait was recorded in, or 0.
     LOCK_WAIT = zonecast_tracy_lock_wait_od0 | zonecast_tracy_lock_wait_od1: fn(*mut Profiler, *mut Lock) -> u64;
-    /// After a wait in this connection.
+    /// The connection that the wait was recorded in, or 0.
     LOCK_OBTAIN = zonecast_tracy_lock_obtain_od0 | zonecast_tracy_lock_obtain_od1:
         fn(*mut Profiler, *mut Lock, u64);
-    /// Without a wait.
-    LOCK_TRY_OBTAIN = zonecast_tracy_lock_try_obtain_od0 | zonecast_tracy_lock_try_obtain_od1:
-        fn(*mut Profiler, *mut Lock);
     LOCK_RELEASE = zonecast_tracy_lock_release_od0 | zonecast_tracy_lock_release_od1: fn(*mut Profiler, *mut Lock);
     LOCK_TERMINATE = zonecast_tracy_lock_terminate_od0 | zonecast_tracy_lock_terminate_od1:
         fn(*mut Profiler, *mut Lock);

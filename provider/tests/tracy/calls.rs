@@ -232,7 +232,7 @@ fn assert_locks(capture: &Capture, number: u64) {
     let lock = capture.locks().named(&format!("lock {number}")).one();
     let actions: Vec<_> = lock.events().iter().map(|event| event.action).collect();
     use LockAction::{Obtain, Release, Wait};
-    assert_eq!(actions, [Wait, Obtain, Release, Obtain, Release]);
+    assert_eq!(actions, [Wait, Obtain, Release, Wait, Obtain, Release]);
     assert!(lock.terminated_ns() > Some(lock.announced_ns()));
     assert_eq!(lock.location().name(), Some("lock"));
 }

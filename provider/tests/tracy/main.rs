@@ -4,6 +4,7 @@
 //! Each test traces in a process of its own, which a receiver captures.
 
 mod calls;
+mod locks;
 mod on_demand;
 mod support;
 

@@ -6,16 +6,21 @@ use super::Report;
 use super::payload::Payloads;
 use super::rule::{Payload, Rule};
 use crate::item::Item;
-use crate::protocol::LOCK_THREAD_LIMIT;
+use crate::protocol::{LOCK_COUNT_LIMIT, LOCK_THREAD_LIMIT};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Lock {
     shared: bool,
-    last: i64,
+    last: Option<i64>,
     holder: u32,
     threads: HashSet<u32>,
     /// Threads that have waited for it or obtained it.
     users: HashSet<u32>,
+    /// Threads that wait, and whether to share it.
+    waiting: HashSet<(u32, bool)>,
+    /// How often it is held, other than shared.
+    held: u32,
+    readers: HashSet<u32>,
 }
 
 /// The state of all locks.
@@ -31,13 +36,7 @@ impl LockRules {
         }
         match *item {
             Item::LockAnnounce { id, shared, .. } => {
-                let lock = Lock {
-                    shared,
-                    last: i64::MIN,
-                    holder: 0,
-                    threads: HashSet::new(),
-                    users: HashSet::new(),
-                };
+                let lock = Lock { shared, ..Lock::default() };
                 let known = self.locks.insert(id, lock).is_some();
                 report.require(!known, Rule::LockTwice { id });
             }
@@ -61,16 +60,16 @@ impl Lock {
             Item::LockWait { thread, time, shared, .. } => {
                 self.users.insert(thread);
                 self.event(id, thread, time, shared, report);
+                self.waiting.insert((thread, shared));
             }
             Item::LockObtain { thread, time, shared, .. } => {
                 self.users.insert(thread);
                 self.event(id, thread, time, shared, report);
-                if !shared {
-                    self.holder = thread;
-                }
+                self.obtain(id, thread, shared, report);
             }
             Item::LockRelease { thread, time, .. } => {
                 self.event(id, thread.unwrap_or(self.holder), time, thread.is_some(), report);
+                self.release(id, thread, report);
             }
             Item::LockMark { thread, .. } => {
                 report.require(self.users.contains(&thread), Rule::LockMarkWithoutUse { id, thread });
@@ -79,10 +78,35 @@ impl Lock {
         }
     }
 
+    fn obtain(&mut self, id: u32, thread: u32, shared: bool, report: &mut Report) {
+        report.require(self.waiting.remove(&(thread, shared)), Rule::LockWithoutWait { id, thread });
+        let is_counted = match shared {
+            true => self.readers.insert(thread),
+            false => self.held < LOCK_COUNT_LIMIT,
+        };
+        report.require(is_counted, Rule::LockObtainedTooOften { id });
+        if !shared {
+            self.holder = thread;
+            self.held += 1;
+        }
+    }
+
+    /// `reader` is the thread of a shared hold.
+    fn release(&mut self, id: u32, reader: Option<u32>, report: &mut Report) {
+        let was_held = match reader {
+            Some(reader) => self.readers.remove(&reader),
+            None => self.held > 0,
+        };
+        report.require(was_held, Rule::LockNotHeld { id });
+        if reader.is_none() {
+            self.held = self.held.saturating_sub(1);
+        }
+    }
+
     fn event(&mut self, id: u32, thread: u32, time: i64, shared: bool, report: &mut Report) {
         report.require(self.shared || !shared, Rule::LockNotShared { id });
-        report.require(self.last <= time, Rule::LockBackwards { id });
-        self.last = self.last.max(time);
+        report.require(self.last <= Some(time), Rule::LockBackwards { id });
+        self.last = self.last.max(Some(time));
         if self.threads.insert(thread) {
             report.require(self.threads.len() <= LOCK_THREAD_LIMIT, Rule::LockThreads { id });
         }

@@ -200,6 +200,12 @@ rules! {
     LockBackwards { id: u32 } => Asserts, "lock {id} has a later event";
     /// More threads than a server's mask has bits.
     LockThreads { id: u32 } => Asserts, "more than 64 threads use lock {id}";
+    /// A thread obtains a lock that it did not wait for. Tracy's own records of locks do so after a try.
+    LockWithoutWait { id: u32, thread: u32 } => Asserts, "thread {thread} did not wait for lock {id}";
+    /// A lock is obtained more often than a server's count goes, or by a reader that has it.
+    LockObtainedTooOften { id: u32 } => Asserts, "lock {id} is obtained once more than can be counted";
+    /// A lock is released that is not held, or by a reader that does not have it.
+    LockNotHeld { id: u32 } => Asserts, "lock {id} is not held";
     /// A mark by a thread that has not used the lock: the server searches beyond the first event.
     LockMarkWithoutUse { id: u32, thread: u32 } => Asserts, "thread {thread} has not used lock {id}";
 
