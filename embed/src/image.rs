@@ -44,8 +44,7 @@ pub enum Format {
     Ptx,
     /// NVIDIA's container for cubins and PTX (`fatbin`). They follow it as further images.
     Fatbin,
-    /// LLVM bitcode in an object, for code that is only made when that is linked (`bitcode`). What is in it is not
-    /// read.
+    /// LLVM bitcode in an object, of which code for a GPU is made when that is linked (`bitcode`).
     Bitcode,
     /// A SPIR-V module (`spirv`).
     Spirv,

@@ -43,7 +43,7 @@
 //! | ELF files with DWARF: objects, libraries, programs, BPF | `dwarf` | lines of DWARF 2 to 5; text if embedded (clang's `-gdwarf-5 -gembed-source`, rustc's `-Z embed-source`); also compressed, split, or stripped into a file beside it |
 //! | AMDGPU code objects with DWARF | `dwarf` | of HIP, OpenCL and others |
 //! | WebAssembly modules with DWARF | `dwarf` | |
-//! | clang's offload bundles, compressed (CCOB 1 to 3) or not; packaged offload files; all of them also in host files | `offload` | each image with its target; LLVM bitcode is told of and not read |
+//! | clang's offload bundles, compressed (CCOB 1 to 3) or not; packaged offload files; all of them also in host files | `offload` | each image with its target; also LLVM bitcode, as objects have it for code that is linked later |
 //! | NVIDIA's fat binaries, also in host files | `offload` | cubins and PTX, LZ4 and zstd |
 //! | cubins, of nvcc, NVRTC and Triton | `cubin` | lines (`-lineinfo`, `-G`); the PTX in them as a [listing](Image::listings) |
 //! | PTX | `cubin` | lines; the text is a [listing](Image::listings) |

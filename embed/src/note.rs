@@ -53,8 +53,6 @@ pub enum Remark {
         /// That file's name.
         name: Vec<u8>,
     },
-    /// It is LLVM bitcode, which is not read.
-    Bitcode,
     /// The compiler was given preprocessed input, and embedded that instead of the source.
     Preprocessed {
         /// The path under which it is found.
@@ -72,10 +70,6 @@ impl fmt::Display for Remark {
                 f,
                 "has lines but no text, so that the text is taken from disk where it is there; \
                  clang embeds it with -gdwarf-5 -gembed-source"
-            ),
-            Self::Bitcode => write!(
-                f,
-                "is LLVM bitcode, which is not read; its kernels and texts are there once the program is linked"
             ),
             Self::MissingFile { name } => write!(
                 f,

@@ -4,7 +4,8 @@
 //! age: a file that is newer than the executable is not shown.
 
 use std::fmt;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -89,8 +90,12 @@ impl DiskText {
 
     /// Reads it, if its lines are still those that were compiled.
     pub fn read(&self) -> Option<Vec<u8>> {
-        let text = (self.origin() == Origin::Disk).then(|| std::fs::read(&self.path).ok())??;
-        // Once more, should it have been written meanwhile.
+        if self.origin() != Origin::Disk {
+            return None;
+        }
+        let mut text = Vec::new();
+        // It may be growing.
+        File::open(&self.path).ok()?.take(Self::LONGEST).read_to_end(&mut text).ok()?;
         (self.origin() == Origin::Disk).then_some(text)
     }
 }

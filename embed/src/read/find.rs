@@ -218,6 +218,8 @@ impl<'a> Finder<'a> {
         #[cfg(feature = "offload")]
         if offload::is(bytes) {
             return self.look_at_container(range, depth);
+        } else if bitcode::is(bytes) {
+            return self.take(Indexed::new(bitcode::Bitcode), range);
         }
         #[cfg(feature = "cubin")]
         if ptx::is(bytes) {
@@ -347,9 +349,6 @@ impl<'a> Finder<'a> {
             let first = self.contents.found.len();
             let place = range.start + part.range.start..range.start + part.range.end;
             let looked = match part.packed {
-                None if bitcode::is(&self.bytes[place.clone()]) => {
-                    self.take(Indexed::new(bitcode::Bitcode), place)
-                }
                 None => self.look(place, depth + 1),
                 Some((packing, length)) => self.look_at_packed(place, packing, length, depth + 1),
             };

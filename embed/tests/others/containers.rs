@@ -88,17 +88,27 @@ fn name_of(file: &[u8], names: usize, header: usize) -> &[u8] {
 }
 
 #[test]
-fn bitcode_is_an_image_of_which_it_is_said_what_it_is() {
+fn bitcode_has_kernels_and_texts() {
     let object = open("amdgpu/fill_host_rdc_new.o");
     let expected = [(Format::Dwarf, "x86_64"), (Format::Bitcode, "gfx1100"), (Format::Bitcode, "gfx942")];
     assert_eq!(targets(&object), named(&expected));
+    assert!(object.notes().is_empty(), "{:?}", object.notes());
     for image in object.images().skip(1) {
-        assert!(image.bytes().unwrap().starts_with(b"BC\xc0\xde"));
-        assert_eq!((image.exports().len(), image.sources().len()), (0, 0));
+        let at = image.export_named("hip_fill").unwrap().location().unwrap();
+        assert_eq!((at.file, at.line), (&b"/corpus/fill_host.hip"[..], 11));
+        let text = image.sources().find(at.file).unwrap();
+        assert!(
+            text.split(|&byte| byte == b'\n').nth(10).unwrap().ends_with(b"hip_fill(float *p, float v) {")
+        );
     }
-    let notes = object.notes();
-    assert_eq!(notes.len(), 2, "{notes:?}");
-    assert!(notes.iter().all(|note| note.to_string().contains("is LLVM bitcode")), "{notes:?}");
+    // As it is by itself, and with a header before it.
+    let alone = object.image(1).unwrap().bytes().unwrap().to_vec();
+    let header = [0x0b17_c0de, 0, 20, alone.len() as u32, 0].map(u32::to_le_bytes).concat();
+    let wrapped = Executable::from_bytes([header, alone.clone()].concat(), "wrapped").unwrap();
+    for bitcode in [Executable::from_bytes(alone, "alone").unwrap(), wrapped] {
+        assert_eq!(locations(&bitcode, "hip_fill")[0].line, 11);
+        assert_eq!(bitcode.image(0).unwrap().sources().len(), 1);
+    }
 }
 
 /// The first version of the format has no size in it, and its payload goes on to the end.

@@ -39,8 +39,6 @@ fn every_kernel_is_where_it_was_declared_and_every_source_is_there() {
         let sources = answers["sources"].as_array().unwrap();
         match answers.get("entry_lines") {
             Some(_) => check_pieces(file, &executable, sources),
-            // What is in LLVM bitcode is left out, and that is said.
-            None if file == "amdgpu/fill_host_rdc_new.o" => {}
             None => check_sources(file, &executable, sources),
         }
     }
@@ -49,9 +47,6 @@ fn every_kernel_is_where_it_was_declared_and_every_source_is_there() {
 /// At least one image has the kernel, and those that say where it is all say the same.
 fn check_kernel(file: &str, executable: &Executable, kernel: &Value, answers: &Value) {
     let name = kernel["name"].as_str().unwrap();
-    if file == "amdgpu/fill_host_rdc_new.o" {
-        return;
-    }
     let found = locations(executable, name);
     assert!(!found.is_empty(), "{file}: {name} is not in {executable:?}");
     // The compiler has left out the line, which is known from the source.

@@ -78,6 +78,7 @@ fn dwarf_damaged_anywhere() {
 fn containers_and_cubins_damaged_anywhere() {
     damage("amdgpu/fill_hip_v2.ccob");
     damage("amdgpu/vec_packager.out");
+    damage("amdgpu/fill_host_rdc_new.o");
     damage("cuda/cuda_vec_lz4all.fatbin");
     damage("cuda/cuda_vec_lineinfo.sm90.cubin");
     damage("cuda/cuda_vec_lineinfo.ptx");

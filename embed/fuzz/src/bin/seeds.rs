@@ -31,7 +31,12 @@ fn main() {
     }
     for path in ["other/dwarf", "other/bpf", "other/wasm", "other/amdgpu", "other/cuda", "other/spirv", "other/triton/cuda_90"].into_iter().flat_map(files) {
         let bytes = std::fs::read(&path).unwrap();
-        put(&corpus.join(folder_of(&bytes)), &path.file_name().unwrap().to_string_lossy(), &bytes);
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        put(&corpus.join(folder_of(&bytes)), &name, &bytes);
+        let Ok(executable) = Executable::open(&path) else { continue };
+        for image in executable.images().filter(|image| image.format() == Format::Bitcode) {
+            put(&corpus.join("offload"), &format!("{name}.{}", image.index()), image.bytes().unwrap());
+        }
     }
     for path in files("elf").into_iter().chain(files("tables")) {
         let bytes = std::fs::read(&path).unwrap();

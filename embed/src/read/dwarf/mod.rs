@@ -40,6 +40,8 @@ use super::ptx;
 use crate::Remark;
 use crate::image::Format;
 
+#[cfg(feature = "offload")]
+pub(crate) use self::lines::join;
 pub(crate) use self::wasm::is as is_wasm;
 
 /// The reader of bytes' debug information; what offsets and texts it gives are in the bytes.
@@ -212,7 +214,9 @@ fn look_in(
         Outcome::Missing(name) => builder.remark(Remark::MissingFile { name }),
     }
     match &unit.line_program {
-        Some(program) if exports.wants_any() => lines::search_rows(dwarf, program.clone(), exports, work),
+        Some(program) if exports.wants_in(dwarf, &unit, work)? => {
+            lines::search_rows(dwarf, program.clone(), exports, work)
+        }
         _ => Ok(()),
     }
 }

@@ -52,24 +52,34 @@ impl<'s> Exports<'s> {
     }
 
     /// Those with an address in that range.
-    fn between(&self, start: u64, end: u64) -> &[(u64, usize)] {
-        let at = |address| self.addresses.partition_point(|(own, _)| *own < address);
-        self.addresses.get(at(start)..at(end)).unwrap_or_default()
+    fn between(&self, start: u64, end: u64) -> impl Iterator<Item = usize> {
+        let first = self.addresses.partition_point(|(own, _)| *own < start);
+        let rest = self.addresses.get(first..).unwrap_or_default();
+        rest.iter().take_while(move |(own, _)| *own < end).map(|(_, symbol)| *symbol)
     }
 
     /// Whether there is one in that range of which nothing was found yet.
     pub(crate) fn wants(&self, start: u64, end: u64) -> bool {
-        self.between(start, end).iter().any(|(_, symbol)| self.found[*symbol].is_none())
+        self.between(start, end).any(|symbol| self.found[symbol].is_none())
     }
 
-    /// Whether there is one of which nothing was found yet.
-    pub(crate) fn wants_any(&self) -> bool {
-        self.found.iter().any(Option::is_none)
+    /// Whether the unit has code of one of which nothing was found yet, or may have.
+    pub(crate) fn wants_in<'a>(
+        &self,
+        dwarf: &Dwarf<Slice<'a>>,
+        unit: &Unit<Slice<'a>>,
+        work: &mut Work,
+    ) -> Result<bool> {
+        in_ranges(dwarf, unit, work, |start, end, work| {
+            let mut own = self.between(start, end);
+            // Ranges may lie over one another.
+            own.try_fold(false, |wants, symbol| work.spend(1).map(|()| wants || self.found[symbol].is_none()))
+        })
     }
 
     /// The code in that range is from that line.
     pub(crate) fn found_row(&mut self, start: u64, end: u64, path: &[u8], line: u32) {
-        let symbols: Vec<_> = self.between(start, end).iter().map(|(_, symbol)| *symbol).collect();
+        let symbols: Vec<_> = self.between(start, end).collect();
         for symbol in symbols {
             self.found[symbol].get_or_insert_with(|| (Match::Row, (path.to_vec(), line)));
         }
@@ -85,16 +95,7 @@ impl<'s> Exports<'s> {
         if !self.names.is_empty() {
             return Ok(true);
         }
-        let mut ranges = dwarf.unit_ranges(unit).map_err(|_| readable())?;
-        let mut is_known = false;
-        while let Some(range) = ranges.next().map_err(|_| readable())? {
-            work.spend(1)?;
-            if !self.between(range.begin, range.end).is_empty() {
-                return Ok(true);
-            }
-            is_known = true;
-        }
-        Ok(!is_known)
+        in_ranges(dwarf, unit, work, |start, end, _| Ok(self.between(start, end).next().is_some()))
     }
 
     /// Takes what the unit says of them.
@@ -133,7 +134,7 @@ impl<'s> Exports<'s> {
     ) -> Result<()> {
         let Some(address) = function.address(units.dwarf, unit, work)? else { return Ok(()) };
         let mut candidates: Vec<_> = match address.checked_add(1) {
-            Some(next) => self.between(address, next).iter().map(|(_, symbol)| *symbol).collect(),
+            Some(next) => self.between(address, next).collect(),
             None => Vec::new(),
         };
         if candidates.is_empty() && self.names.is_empty() {
@@ -159,6 +160,25 @@ impl<'s> Exports<'s> {
         }
         Ok(())
     }
+}
+
+/// Whether it is so of one of the unit's ranges of code; also if those are not known.
+fn in_ranges<'a>(
+    dwarf: &Dwarf<Slice<'a>>,
+    unit: &Unit<Slice<'a>>,
+    work: &mut Work,
+    is_so: impl Fn(u64, u64, &mut Work) -> Result<bool>,
+) -> Result<bool> {
+    let mut ranges = dwarf.unit_ranges(unit).map_err(|_| readable())?;
+    let mut is_known = false;
+    while let Some(range) = ranges.next().map_err(|_| readable())? {
+        work.spend(1)?;
+        if is_so(range.begin, range.end, work)? {
+            return Ok(true);
+        }
+        is_known = true;
+    }
+    Ok(!is_known)
 }
 
 /// A unit whose line table numbers the files that entries name.
