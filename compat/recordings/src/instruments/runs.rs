@@ -2,13 +2,16 @@
 //!
 //! Kernels go through memory at even distances: what one instruction loads in a loop are records that differ
 //! in their address alone, by the same amount each time, with those of other instructions in between. A few
-//! runs are kept open at once, and each remembers which one went on after it.
+//! runs are kept open at once, and each remembers which one went on after it. Those of a loop go on in turns, so
+//! that each lap of the loop is as the one before but for the steps, and is compared as a whole.
 
 use super::pages::Writer;
 use super::record::{Access, STEP};
 
 /// As many as the instructions of a few loops that run at once.
 const OPEN: usize = 32;
+/// After so many records that came as expected, laps are looked for.
+const TRIAL: usize = 2 * OPEN;
 /// Accesses that lie further apart are not taken for one run.
 const LONGEST_STEP: u64 = 4096;
 
@@ -84,9 +87,23 @@ impl Default for Runs {
 impl Runs {
     /// Goes on with the runs that are open, for as long as records come in the order of last time. Returns how
     /// many bytes of `ring` those are.
-    #[inline]
     pub(super) fn skip(&mut self, ring: &[u8]) -> u64 {
-        let (records, _) = ring.as_chunks::<{ STEP as usize }>();
+        let (records, _) = ring.as_chunks();
+        let mut skipped = 0;
+        loop {
+            let rest = &records[skipped..];
+            let each = self.skip_each(&rest[..rest.len().min(TRIAL)]);
+            skipped += each;
+            if each < TRIAL {
+                return skipped as u64 * STEP;
+            }
+            skipped += self.skip_laps(&records[skipped..]);
+        }
+    }
+
+    /// As [`skip`](Self::skip), one record after the other.
+    #[inline]
+    fn skip_each(&mut self, records: &[Bytes]) -> usize {
         let mut skipped = 0;
         for record in records {
             let follower = usize::from(self.followers[self.current % OPEN]) % OPEN;
@@ -98,9 +115,36 @@ impl Runs {
             open.run.count += 1;
             open.expect_after((record >> 64) as u64);
             self.current = follower;
-            skipped += STEP;
+            skipped += 1;
         }
         skipped
+    }
+
+    /// As [`skip`](Self::skip), whole laps alone.
+    fn skip_laps(&mut self, records: &[Bytes]) -> usize {
+        let Some(mut lap) = self.lap() else { return 0 };
+        let laps = lap.run(records);
+        for (slot, next) in lap.slots.iter().zip(lap.next.as_chunks().0).take(lap.length) {
+            let open = &mut self.open[usize::from(*slot)];
+            let [word, address]: [u64; 2] = *next;
+            open.run.count += laps as u64;
+            open.next = Some(u128::from(word) | u128::from(address) << 64);
+        }
+        laps * lap.length
+    }
+
+    /// The runs that go on in turns, up to the current one, if they do.
+    fn lap(&self) -> Option<Lap> {
+        let mut lap = Lap::default();
+        let mut slot = self.current;
+        while lap.length < OPEN {
+            slot = usize::from(self.followers[slot]);
+            lap.push(slot, &self.open[slot])?;
+            if slot == self.current {
+                return Some(lap);
+            }
+        }
+        None
     }
 
     /// Adds a record that `skip` did not know. Returns a run that had to give way.
@@ -144,7 +188,74 @@ impl Runs {
     }
 }
 
+/// The bytes of a record.
+type Bytes = [u8; STEP as usize];
+
+/// Runs that go on in turns.
+struct Lap {
+    /// How many, and in which order.
+    length: usize,
+    slots: [u8; OPEN],
+    /// The next record of each in two words, and what is added to them.
+    next: [u64; 2 * OPEN],
+    step: [u64; 2 * OPEN],
+    /// After so many laps, one of them comes to an end of memory.
+    most: usize,
+}
+
+impl Default for Lap {
+    fn default() -> Self {
+        Self { length: 0, slots: [0; OPEN], next: [0; 2 * OPEN], step: [0; 2 * OPEN], most: usize::MAX }
+    }
+}
+
+impl Lap {
+    /// Adds a run; nothing if it is not known what comes next of it.
+    fn push(&mut self, slot: usize, open: &Open) -> Option<()> {
+        let next = open.next?;
+        let address = (next >> 64) as u64;
+        self.slots[self.length] = slot as u8;
+        self.next[2 * self.length..][..2].copy_from_slice(&[next as u64, address]);
+        self.step[2 * self.length + 1] = open.run.step.cast_unsigned();
+        self.most = self.most.min(open.room(address));
+        self.length += 1;
+        Some(())
+    }
+
+    /// How often all of them go on.
+    fn run(&mut self, records: &[Bytes]) -> usize {
+        let words = 2 * self.length;
+        // Short laps are taken several at once.
+        let together = OPEN / self.length;
+        for at in words..words * together {
+            self.next[at] = self.next[at - words].wrapping_add(self.step[at % words]);
+        }
+        for at in (0..words * together).rev() {
+            self.step[at] = self.step[at % words].wrapping_mul(together as u64);
+        }
+        let (next, step) = (&mut self.next[..words * together], &self.step[..words * together]);
+        let mut rounds = 0;
+        for round in records.chunks_exact(self.length * together).take(self.most / together) {
+            let (found, _) = round.as_flattened().as_chunks();
+            let differ = |(next, found): (&u64, &[u8; 8])| next ^ u64::from_le_bytes(*found);
+            if next.iter().zip(found).map(differ).fold(0, |all, one| all | one) != 0 {
+                break;
+            }
+            next.iter_mut().zip(step).for_each(|(next, step)| *next = next.wrapping_add(*step));
+            rounds += 1;
+        }
+        rounds * together
+    }
+}
+
 impl Open {
+    /// How often its step can be added to an address.
+    fn room(&self, address: u64) -> usize {
+        let left = if self.run.step < 0 { address } else { u64::MAX - address };
+        let steps = left.checked_div(self.run.step.unsigned_abs()).unwrap_or(u64::MAX);
+        usize::try_from(steps).unwrap_or(usize::MAX)
+    }
+
     /// The access at `address` was the last: what comes next lies a step further.
     #[inline]
     fn expect_after(&mut self, address: u64) {
@@ -167,5 +278,72 @@ impl Open {
         let was_open = self.word != NOTHING;
         (self.word, self.next) = (NOTHING, None);
         was_open.then_some((self.run, self.writer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: u64 = 32;
+
+    /// Records of a loop: in each lap one of every first address and step.
+    fn records(runs: &[(u64, i64)], laps: u64) -> Vec<(u64, u64)> {
+        let lap = |lap: u64| {
+            runs.iter().map(move |(first, step)| {
+                (4 | 16 << 8 | KEY << 24, first.wrapping_add(step.cast_unsigned().wrapping_mul(lap)))
+            })
+        };
+        (0..laps).flat_map(lap).collect()
+    }
+
+    /// All runs of the records, as a walk finds them: how many were skipped, first addresses, steps and counts.
+    fn walked(records: &[(u64, u64)]) -> (usize, Vec<(u64, i64, u64)>) {
+        let ring: Vec<u8> =
+            records.iter().flat_map(|(word, at)| [word.to_le_bytes(), at.to_le_bytes()].concat()).collect();
+        let mut runs = Runs::default();
+        let mut ended = Vec::new();
+        let (mut at, mut skipped) = (0, 0);
+        loop {
+            let length = runs.skip(&ring[at..]) as usize;
+            (at, skipped) = (at + length, skipped + length / 16);
+            let Some((word, address)) = records.get(at / 16) else { break };
+            let access = Access { key: word >> 24, address: *address, length: (word >> 8) as u16 };
+            ended.extend(runs.add(&access, false, None));
+            at += 16;
+        }
+        ended.extend(runs.end(None));
+        let mut found: Vec<_> = ended.iter().map(|(run, _)| (run.first, run.step, run.count)).collect();
+        found.sort_unstable();
+        (skipped, found)
+    }
+
+    #[test]
+    fn laps_are_the_same_as_single_steps() {
+        let runs = [(1 << 20, 16), (2 << 20, -16), (3 << 20, 0), (4 << 20, 4096)];
+        let (skipped, found) = walked(&records(&runs, 1000));
+        assert_eq!(found, runs.map(|(first, step)| (first, step, 1000)));
+        assert!(skipped > 3980, "two of each run are not yet expected: {skipped}");
+    }
+
+    #[test]
+    fn a_lap_that_is_broken_off_counts_as_far_as_it_went() {
+        let mut all = records(&[(1 << 20, 16), (2 << 20, 16), (3 << 20, 16)], 500);
+        all.truncate(1200 + 1);
+        all.push((4 | 16 << 8 | KEY << 24, 9 << 20));
+        let (_, found) = walked(&all);
+        assert_eq!(found, [(1 << 20, 16, 401), (2 << 20, 16, 400), (3 << 20, 16, 400), (9 << 20, 0, 1)]);
+    }
+
+    #[test]
+    fn no_run_goes_on_beyond_the_ends_of_memory() {
+        let (last, first) = (u64::MAX - 16 * 199, 16 * 199);
+        let all = records(&[(last, 16), (first, -16)], 400);
+        let (_, found) = walked(&all);
+        assert_eq!(found.iter().map(|run| run.2).sum::<u64>(), 800);
+        for (first, step, count) in found {
+            let reach = i128::from(step) * i128::from(count - 1);
+            assert!(u64::try_from(i128::from(first) + reach).is_ok(), "{first:#x} {step} {count}");
+        }
     }
 }
