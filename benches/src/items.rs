@@ -114,10 +114,19 @@ pub static ITEMS: &[Item] = &[
     item("tracy-plot", &TRACY, "loop_plot"),
     item("tracy-raw-plot", &TRACY, "loop_tracy_raw_plot"),
     item("tracy-span-peer", &TRACY, "loop_tracy_span"),
-    item("tracing-tracy-peer", &TRACY, "loop_tracing_tracy"),
     item("profiling-tracy-peer", &PROFILING, "loop_profiling"),
     item("puffin-peer", &RECORDERS, "loop_puffin"),
     item("fastrace-peer", &RECORDERS, "loop_fastrace"),
+
+    item("tracing-idle", &TRACY, "loop_tracing_idle"),
+    item("tracing-registry", &TRACY, "loop_tracing_registry"),
+    item("tracing-registry-enter", &TRACY, "loop_tracing_registry_enter"),
+    item("tracing-layer", &TRACY, "loop_tracing_layer").gate(AtMost(1000.0)),
+    item("tracing-layer-enter", &TRACY, "loop_tracing_layer_enter").gate(AtMost(300.0)),
+    item("tracing-subscriber", &TRACY, "loop_tracing_subscriber").gate(AtMost(340.0)),
+    item("tracing-subscriber-enter", &TRACY, "loop_tracing_subscriber_enter").gate(AtMost(160.0)),
+    item("tracing-tracy-peer", &TRACY, "loop_tracing_tracy"),
+    item("tracing-tracy-enter-peer", &TRACY, "loop_tracing_tracy_enter"),
 
     item("gpu-driver", &TRACY, "loop_gpu_driver"),
     item("gpu-zone", &TRACY, "loop_gpu_zone").gate(MoreThan("gpu-driver", 60.0)),
@@ -169,7 +178,10 @@ pub static COMPARISONS: &[Comparison] = &[
         "tracy-raw-message", "tracy-plot", "tracy-raw-plot", "tracy-span-peer",
     ] },
     // Fewer, since each of its spans brings strings that have to be drained.
-    Comparison { runs: ZONES / 5, drained: true, items: &["tracy-raw", "tracing-tracy-peer"] },
+    Comparison { runs: ZONES / 5, drained: true, items: &["tracy-raw", "tracing-tracy-peer", "tracing-tracy-enter-peer"] },
+    // Each with a process of its own, since a program has one subscriber.
+    Comparison { runs: ZONES / 5, drained: true, items: &["tracy-raw", "tracing-layer", "tracing-layer-enter"] },
+    Comparison { runs: ZONES / 5, drained: true, items: &["tracy-raw", "tracing-subscriber", "tracing-subscriber-enter"] },
     Comparison { runs: ZONES, drained: true, items: &["tracy-raw", "puffin-peer", "fastrace-peer", "profiling-off-peer"] },
     Comparison { runs: ZONES, drained: true, items: &["tracy-raw", "profiling-tracy-peer"] },
     Comparison { runs: ZONES, drained: false, items: &["tracy-raw-ondemand-off", "tracy-zone-ondemand-off"] },

@@ -75,8 +75,8 @@ struct Task {
     is_done: bool,
 }
 
-/// No span's key: those have a layer.
-const OWN: Key = Key { layer: 0, span: 0 };
+/// No span's key: those have an owner.
+const OWN: Key = Key { owner: 0, span: 0 };
 
 impl Task {
     fn new(place: Interned) -> Self {

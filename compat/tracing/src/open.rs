@@ -9,7 +9,7 @@
 //! * A span is left that was not entered here: the thread that entered it ends the zone at its
 //!   next span, since nobody else can.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,11 +17,13 @@ use std::sync::{Mutex, PoisonError};
 
 use zonecast::{Location, Name, ZoneId, raw};
 
-/// Which span, of which layer.
+use crate::text::SpanText;
+
+/// Which span, of whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
-    /// The address of the layer's cache, since two subscribers may use the same ids; 0 for futures.
-    pub(crate) layer: usize,
+    /// The number of the layer or subscriber, since two may use the same ids; 0 for futures.
+    pub(crate) owner: usize,
     pub(crate) span: u64,
 }
 
@@ -43,17 +45,9 @@ pub(crate) struct Open {
     strays_seen: usize,
 }
 
-/// A thread's open zones.
-struct Here {
-    // Not dropped with the thread, but by `AtEnd`.
-    open: ManuallyDrop<RefCell<Open>>,
-    is_gone: Cell<bool>,
-}
-
 thread_local! {
-    static HERE: Here = const {
-        Here { open: ManuallyDrop::new(RefCell::new(Open::nothing(None))), is_gone: Cell::new(false) }
-    };
+    // A thread's open zones. They have no destructor; `AtEnd` drops them.
+    static HERE: ManuallyDrop<RefCell<Open>> = const { ManuallyDrop::new(RefCell::new(Open::nothing(None))) };
     static AT_END: AtEnd = const { AtEnd };
 }
 
@@ -64,9 +58,10 @@ struct AtEnd;
 impl Drop for AtEnd {
     fn drop(&mut self) {
         HERE.with(|here| {
-            here.is_gone.set(true);
-            if let Ok(mut open) = here.open.try_borrow_mut() {
+            if let Ok(mut open) = here.try_borrow_mut() {
                 *open = Open::nothing(None);
+                // Borrowed from now on: nothing is entered on a thread that is going away.
+                std::mem::forget(open);
             }
         });
     }
@@ -78,14 +73,44 @@ impl Drop for AtEnd {
 /// while the thread is going away.
 #[inline]
 pub(crate) fn here<R>(f: impl FnOnce(&mut Open) -> R) -> Option<R> {
-    HERE.with(|here| {
-        if here.is_gone.get() {
-            return None;
+    // `f` is called outside of `with`, which the compiler inlines only if it is small.
+    let here = HERE.with(std::ptr::from_ref);
+    // SAFETY: it has no destructor, so it is there as long as its thread, which is this one.
+    let mut open = unsafe { &*here }.try_borrow_mut().ok()?;
+    Some(f(&mut open))
+}
+
+/// Enters `key` if that takes a few instructions only and no call. False if nothing was done: then it is to be
+/// entered as usual.
+#[inline(always)]
+pub(crate) fn enter_at_once(key: Key, location: &'static Location) -> bool {
+    let entered = here(|open| {
+        let has_room = open.entered.len() < open.entered.capacity();
+        let zone = (has_room && !open.has_strays()).then(|| raw::try_zone_begin(location))??;
+        open.entered.push(Entered { key, zone, location });
+        Some(())
+    });
+    entered.flatten().is_some()
+}
+
+/// Leaves `key` if it is the innermost, which is nearly always.
+#[inline(always)]
+pub(crate) fn exit_at_once(key: Key) -> bool {
+    let left = here(|open| {
+        let innermost = open.entered.pop_if(|innermost| innermost.key == key)?;
+        raw::zone_end(innermost.zone);
+        Some(())
+    });
+    left.flatten().is_some()
+}
+
+/// Adds a text to the zone of `key`, if it is open on this thread.
+pub(crate) fn tell(key: Key, text: &SpanText) {
+    here(|open| {
+        if let Some(entered) = open.entered.iter().rfind(|entered| entered.key == key) {
+            raw::zone_text(entered.zone, &text.0);
         }
-        let result = f(&mut *here.open.try_borrow_mut().ok()?);
-        let _ = AT_END.try_with(|_| ());
-        Some(result)
-    })
+    });
 }
 
 impl Open {
@@ -98,28 +123,30 @@ impl Open {
         self.fiber
     }
 
-    /// The zone of `key`, if it is open here.
-    pub(crate) fn zone(&self, key: Key) -> Option<ZoneId> {
-        self.entered.iter().rfind(|entered| entered.key == key).map(|entered| entered.zone)
+    /// The innermost span that is `wanted`.
+    pub(crate) fn innermost<R>(&self, mut wanted: impl FnMut(Key) -> Option<R>) -> Option<R> {
+        self.entered.iter().rev().find_map(|entered| wanted(entered.key))
+    }
+
+    #[inline(always)]
+    fn has_strays(&self) -> bool {
+        STRAYS.load(Ordering::Relaxed) != self.strays_seen
     }
 
     /// Enters `key`. `begin` begins its zone, or knows of none.
-    #[inline]
     pub(crate) fn enter(&mut self, key: Key, begin: impl FnOnce() -> Option<(&'static Location, ZoneId)>) {
-        if STRAYS.load(Ordering::Relaxed) != self.strays_seen {
+        if self.has_strays() {
             self.end_strays();
         }
         if let Some((location, zone)) = begin() {
             self.entered.push(Entered { key, zone, location });
+            let _ = AT_END.try_with(|_| ());
         }
     }
 
     /// Leaves `key`. `begin` begins zones anew.
-    #[inline]
     pub(crate) fn exit(&mut self, key: Key, mut begin: impl FnMut(&Entered) -> ZoneId) {
-        if let Some(innermost) = self.entered.pop_if(|innermost| innermost.key == key) {
-            raw::zone_end(innermost.zone);
-        } else if !self.exit_from_within(key, &mut begin) {
+        if !self.exit_from_within(key, &mut begin) {
             stray(key);
         }
     }
@@ -142,7 +169,6 @@ impl Open {
         }
     }
 
-    #[cold]
     fn exit_from_within(&mut self, key: Key, begin: &mut dyn FnMut(&Entered) -> ZoneId) -> bool {
         let Some(at) = self.entered.iter().rposition(|entered| entered.key == key) else { return false };
         end(&mut self.entered[at..]);

@@ -12,8 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracing_core::span::Id;
 
-use crate::callsite::{self, NUMBER_BITS, Place};
+use crate::callsite::{self, Place};
 
+/// Callsites with larger numbers are asked for each time.
+const NUMBER_BITS: u32 = 12;
 const SLOT_BITS: u32 = NUMBER_BITS + 1;
 const SLOTS: usize = 1 << SLOT_BITS;
 const NUMBER: u64 = (1 << NUMBER_BITS) - 1;
@@ -43,19 +45,17 @@ impl Spans {
         Self { slots: Box::new([const { AtomicU64::new(EMPTY) }; SLOTS]) }
     }
 
-    /// Tells this cache from others; stays when it is moved.
-    #[inline]
-    pub(crate) fn address(&self) -> usize {
-        self.slots.as_ptr().addr()
-    }
-
     /// Remembers a span of the callsite `number`. Call it while the span cannot close.
     #[inline]
     pub(crate) fn put(&self, id: &Id, number: usize, has_text: bool) {
         let (tag, slot) = split(id);
         let text = if has_text { HAS_TEXT } else { 0 };
+        let word = match number as u64 {
+            number @ ..=NUMBER => tag << SLOT_BITS | text | number,
+            _ => EMPTY,
+        };
         // Relaxed: an id reaches another thread through the program's own synchronisation.
-        self.slots[slot].store(tag << SLOT_BITS | text | number as u64 & NUMBER, Ordering::Relaxed);
+        self.slots[slot].store(word, Ordering::Relaxed);
     }
 
     #[inline]

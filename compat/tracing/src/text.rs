@@ -5,21 +5,29 @@ use std::fmt::{self, Debug, Write};
 use tracing_core::field::{Field, Visit};
 use tracing_core::{Event, span};
 
-/// The text of a span, kept by the registry.
+/// The text of a span.
 #[derive(Debug, Default)]
 pub(crate) struct SpanText(pub(crate) String);
 
 impl SpanText {
     pub(crate) fn of(attributes: &span::Attributes<'_>) -> Self {
         let mut text = String::new();
-        attributes.record(&mut Fields::after(&mut text, true));
+        attributes.record(&mut Fields::to(&mut text));
         Self(text)
     }
 
-    /// Adds what is recorded late.
-    pub(crate) fn add(&mut self, record: &span::Record<'_>) {
-        let first = self.0.is_empty();
-        record.record(&mut Fields::after(&mut self.0, first));
+    /// What is recorded late.
+    pub(crate) fn late(record: &span::Record<'_>) -> Self {
+        let mut text = String::new();
+        record.record(&mut Fields::to(&mut text));
+        Self(text)
+    }
+
+    pub(crate) fn append(&mut self, late: &Self) {
+        if !self.0.is_empty() {
+            self.0.push(' ');
+        }
+        self.0.push_str(&late.0);
     }
 }
 
@@ -28,7 +36,7 @@ pub(crate) struct EventText<'a>(pub(crate) &'a Event<'a>);
 
 impl fmt::Display for EventText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut fields = Fields::after(f, true);
+        let mut fields = Fields::to(f);
         self.0.record(&mut fields);
         fields.outcome
     }
@@ -44,8 +52,8 @@ struct Fields<'a, W> {
 }
 
 impl<'a, W: Write> Fields<'a, W> {
-    fn after(to: &'a mut W, first: bool) -> Self {
-        Self { to, first, outcome: Ok(()) }
+    fn to(to: &'a mut W) -> Self {
+        Self { to, first: true, outcome: Ok(()) }
     }
 
     fn field(&mut self, field: &Field, value: fmt::Arguments<'_>) {

@@ -7,6 +7,8 @@ mod gpu;
 mod launches;
 mod ours;
 #[cfg(feature = "tracy-peers")]
+mod spans;
+#[cfg(feature = "tracy-peers")]
 mod tracy_peers;
 
 use std::process::ExitCode;
@@ -19,7 +21,8 @@ fn main() -> ExitCode {
     loops.extend_from_slice(launches::LOOPS);
     #[cfg(feature = "tracy-peers")]
     {
-        tracy_peers::start();
+        tracy_client::Client::start();
+        loops.extend_from_slice(spans::LOOPS);
         loops.extend_from_slice(tracy_peers::LOOPS);
         loops.push(tracy_peers::CXX);
     }

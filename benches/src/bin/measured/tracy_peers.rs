@@ -3,7 +3,6 @@
 use std::ffi::CStr;
 use std::hint::black_box;
 
-use tracing_subscriber::layer::SubscriberExt;
 use tracy_client::sys;
 use zonecast_benches::program::Loop;
 
@@ -33,13 +32,6 @@ const PLOT: &CStr = c"queue length";
 // As long as a compiler makes them.
 const KERNEL: &str = "main_graph$async_dispatch_17_matmul_128x512x768_f32";
 const FILE: &str = "models/resnet50/module_main_graph_dispatch_17.mlir";
-
-/// `tracing` sends its spans to Tracy.
-pub(crate) fn start() {
-    tracy_client::Client::start();
-    let subscriber = tracing_subscriber::registry().with(tracing_tracy::TracyLayer::default());
-    tracing::subscriber::set_global_default(subscriber).expect("nobody else sets one");
-}
 
 fn begin() -> sys::___tracy_c_zone_context {
     // SAFETY: the place lives as long as the program.
@@ -124,14 +116,6 @@ zonecast_benches::loops! {
     fn loop_tracy_span(n) {
         for i in 0..n {
             let _span = tracy_client::span!("zone");
-            black_box(i);
-        }
-    }
-
-    /// The `tracing` crate with tracing-tracy's layer.
-    fn loop_tracing_tracy(n) {
-        for i in 0..n {
-            let _span = tracing::info_span!("zone").entered();
             black_box(i);
         }
     }

@@ -1,4 +1,5 @@
-//! Futures and tasks, as a Tracy server sees them: with the feature `fibers` and without.
+//! Futures and tasks, as a Tracy server sees them: with the feature `fibers` and without, through the layer and
+//! through the subscriber.
 
 use std::collections::BTreeSet;
 use std::future::{Future, poll_fn};
@@ -10,20 +11,15 @@ use std::time::Duration;
 
 use tracing::info_span;
 use tracing::instrument::Instrument;
-use tracing_subscriber::prelude::*;
 use zonecast::location;
-use zonecast_tracing::{FutureExt, ZonecastLayer};
+use zonecast_tracing::FutureExt;
 use zonecast_tracy_wire::child::capture;
+
+use super::traced;
 
 const FIBERS: bool = cfg!(feature = "fibers");
 const TASKS: usize = 10;
 const STEPS: usize = 8;
-
-fn traced() -> zonecast::Session {
-    let session = zonecast::start();
-    tracing_subscriber::registry().with(ZonecastLayer::new()).init();
-    session
-}
 
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_time().build().unwrap()

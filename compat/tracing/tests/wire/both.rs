@@ -1,37 +1,13 @@
-//! What a Tracy server sees of spans and events.
+//! What a Tracy server sees of spans and events, through the layer and through the subscriber.
 
 use std::collections::BTreeMap;
 
-use tracing::{Level, debug, error, info, info_span, trace, warn};
-use tracing_subscriber::filter::{LevelFilter, filter_fn};
-use tracing_subscriber::prelude::*;
-use zonecast_tracing::ZonecastLayer;
+use tracing::{debug, error, info, info_span, trace, warn};
 use zonecast_tracy_wire::child::capture;
-use zonecast_tracy_wire::{Capture, Severity, Zone};
+use zonecast_tracy_wire::{Severity, Zone};
 
-fn traced() -> zonecast::Session {
-    let session = zonecast::start();
-    tracing_subscriber::registry().with(ZonecastLayer::new()).init();
-    session
-}
-
-/// How often each zone was seen. All have ended, and the real server would bear the stream.
-#[track_caller]
-fn balanced(capture: &Capture) -> BTreeMap<&str, usize> {
-    assert_eq!(capture.violations(), []);
-    let mut counts = BTreeMap::new();
-    for zone in capture.zones() {
-        assert!(zone.end_ns().is_some(), "{} has no end", zone.name());
-        *counts.entry(zone.name()).or_default() += 1;
-    }
-    counts
-}
-
-/// What the program itself had to say.
-fn messages(capture: &Capture) -> Vec<(Option<Severity>, &str)> {
-    let own = capture.messages().filter(|message| !message.is_from_tracy());
-    own.map(|message| (message.severity(), message.text())).collect()
-}
+use super::{Options, dispatch, traced};
+use crate::{balanced, messages};
 
 fn texts<'a>(zone: &Zone<'a>) -> Vec<&'a str> {
     zone.texts().collect()
@@ -50,8 +26,8 @@ fn spans_are_zones_at_their_callsites() {
     assert_eq!(balanced(&capture), BTreeMap::from([("outer", 1), ("inner", 2)]));
     let outer = capture.zones().named("outer").one();
     assert_eq!(texts(&outer), ["batch=7 type=f32", "late=Some(3)"]);
-    assert_eq!(outer.function(), "wire");
-    assert!(outer.file().ends_with("tests/wire.rs"), "{}", outer.file());
+    assert_eq!(outer.function(), module_path!());
+    assert!(outer.file().ends_with("tests/wire/both.rs"), "{}", outer.file());
     let inner: Vec<_> = capture.zones().named("inner").collect();
     assert!(inner.iter().all(|zone| zone.parent().is_some_and(|parent| parent.name() == "outer")));
     assert!(inner.iter().all(|zone| zone.line() == outer.line() + 3 && texts(zone).is_empty()));
@@ -79,7 +55,7 @@ fn a_span_entered_again_tells_its_fields_again() {
 fn without_fields_zones_have_no_text() {
     let capture = capture(|| {
         let _session = zonecast::start();
-        tracing_subscriber::registry().with(ZonecastLayer::new().with_fields(false)).init();
+        tracing::dispatcher::set_global_default(dispatch(Options { fields: false, callstack: 0 })).unwrap();
         let span = info_span!("bare", n = 1).entered();
         span.record("n", 2);
     });
@@ -90,7 +66,7 @@ fn without_fields_zones_have_no_text() {
 fn zones_have_callstacks_when_asked() {
     let capture = capture(|| {
         let _session = zonecast::start();
-        tracing_subscriber::registry().with(ZonecastLayer::new().with_callstack(8)).init();
+        tracing::dispatcher::set_global_default(dispatch(Options { fields: true, callstack: 8 })).unwrap();
         drop(info_span!("deep").entered());
     });
     assert_eq!(capture.violations(), []);
@@ -127,25 +103,6 @@ fn records_of_the_log_crate_are_messages() {
         tracing_log::log::warn!("from {}", "log");
     });
     assert_eq!(messages(&capture), [(Some(Severity::Warning), "from log")]);
-}
-
-#[test]
-fn filters_of_the_layer_are_honoured() {
-    let capture = capture(|| {
-        let _session = zonecast::start();
-        let loud = ZonecastLayer::new().with_filter(LevelFilter::INFO);
-        // Another layer wants everything, so the spans themselves exist.
-        let all = tracing_subscriber::layer::Identity::new().with_filter(filter_fn(|_| true));
-        tracing_subscriber::registry().with(loud).with(all).init();
-        let _outer = info_span!("outer").entered();
-        let _quiet = tracing::span!(Level::DEBUG, "quiet").entered();
-        debug!("quiet");
-        info!("loud");
-        drop(info_span!("inner").entered());
-    });
-    assert_eq!(balanced(&capture), BTreeMap::from([("outer", 1), ("inner", 1)]));
-    assert_eq!(messages(&capture), [(Some(Severity::Info), "loud")]);
-    assert_eq!(capture.zones().named("inner").one().depth(), 1);
 }
 
 #[test]
@@ -204,14 +161,12 @@ fn a_thread_that_exits_ends_its_zones() {
 }
 
 #[test]
-fn two_subscribers_with_the_same_ids_are_told_apart() {
+fn two_subscribers_are_told_apart() {
     let capture = capture(|| {
         let _session = zonecast::start();
-        let subscriber = || tracing_subscriber::registry().with(ZonecastLayer::new());
-        let (one, two) = (tracing::Dispatch::new(subscriber()), tracing::Dispatch::new(subscriber()));
+        let (one, two) = (dispatch(Options::default()), dispatch(Options::default()));
         let first = tracing::dispatcher::with_default(&one, || info_span!("first"));
         let second = tracing::dispatcher::with_default(&two, || info_span!("second"));
-        assert_eq!(first.id().map(|id| id.into_u64()), second.id().map(|id| id.into_u64()));
         let first = first.entered();
         let second = second.entered();
         drop(first);
