@@ -233,6 +233,12 @@ pub trait Provider: Sync {
     }
     /// Ends the zone.
     fn zone_end(&self, zone: ZoneId) {}
+    /// Ends the zone if that is a matter of a few instructions. False if [`zone_end`](Self::zone_end) is to be
+    /// called, since nothing has ended yet. See [`raw::try_zone_end`](crate::raw::try_zone_end).
+    fn try_zone_end(&self, zone: ZoneId) -> bool {
+        self.zone_end(zone);
+        true
+    }
     /// Ends the zone and begins the next one at the same moment.
     fn zone_switch(&self, zone: ZoneId, location: &'static Location) -> ZoneId {
         if zone.is_recorded() {

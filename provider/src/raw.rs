@@ -10,7 +10,7 @@
 //!
 //! Breaking these rules spoils the picture (Tracy's server may end the capture), not the program.
 
-use crate::select::provider;
+use crate::select::{provider, settled};
 use crate::{Location, Name, ZoneId};
 
 /// Whether a zone begun now would be recorded: false without a provider, or while nobody watches on
@@ -50,7 +50,7 @@ pub fn zone_begin(location: &'static Location) -> ZoneId {
 #[must_use = "a zone that is not ended spoils those around it"]
 #[inline(always)]
 pub fn try_zone_begin(location: &'static Location) -> Option<ZoneId> {
-    provider!(|p| p.try_zone_begin(location))
+    provider!(settled()?, |p| p.try_zone_begin(location))
 }
 
 /// Begins a zone and records up to `depth` frames of the call stack, where the provider can.
@@ -66,6 +66,26 @@ pub fn zone_end(zone: ZoneId) {
     if zone.is_recorded() {
         provider!(|p| p.zone_end(zone));
     }
+}
+
+/// Ends a zone if that is a matter of a few instructions. False if [`zone_end`] is to be called, since nothing has
+/// ended yet.
+///
+/// ```
+/// use zonecast::raw;
+///
+/// let zone = raw::zone_begin(zonecast::location!("load"));
+/// if !raw::try_zone_end(zone) {
+///     raw::zone_end(zone);
+/// }
+/// ```
+#[must_use = "a zone that is not ended spoils those around it"]
+#[inline(always)]
+pub fn try_zone_end(zone: ZoneId) -> bool {
+    if !zone.is_recorded() {
+        return true;
+    }
+    settled().is_some_and(|choice| provider!(choice, |p| p.try_zone_end(zone)))
 }
 
 /// Adds a text to a zone.

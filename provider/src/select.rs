@@ -61,13 +61,22 @@ pub(crate) fn is_recording() -> bool {
     choice() != Choice::Null
 }
 
+/// Tells the compiler to look at the other choices first.
+#[cold]
+#[inline(always)]
+pub(crate) const fn seldom() {}
+
 /// Calls `$call` with `$p` as the provider chosen.
 macro_rules! provider {
-    (|$p:ident| $call:expr) => {{
+    (|$p:ident| $call:expr) => {
+        $crate::select::provider!($crate::select::choice(), |$p| $call)
+    };
+    ($choice:expr, |$p:ident| $call:expr) => {{
         #[allow(unused_imports, reason = "the custom provider is a trait object")]
         use $crate::Provider as _;
-        match $crate::select::choice() {
+        match $choice {
             $crate::select::Choice::Null => {
+                $crate::select::seldom();
                 let $p = &$crate::Null;
                 $call
             }
@@ -109,10 +118,17 @@ pub(crate) const fn choice() -> Choice {
     Choice::Console
 }
 
-#[cfg(any(feature = "custom", all(feature = "tracy", feature = "console")))]
-pub(crate) use at_start::choice;
+/// The same if it is settled. None before the first call of a build with several.
+#[cfg(not(any(feature = "custom", all(feature = "tracy", feature = "console"))))]
+#[inline(always)]
+pub(crate) const fn settled() -> Option<Choice> {
+    Some(choice())
+}
+
 #[cfg(feature = "custom")]
 pub(crate) use at_start::decide;
+#[cfg(any(feature = "custom", all(feature = "tracy", feature = "console")))]
+pub(crate) use at_start::{choice, settled};
 
 #[cfg(any(feature = "custom", all(feature = "tracy", feature = "console")))]
 mod at_start {
@@ -128,8 +144,14 @@ mod at_start {
     /// The provider of this run. The first caller decides.
     #[inline(always)]
     pub(crate) fn choice() -> Choice {
+        settled().unwrap_or_else(first_call)
+    }
+
+    /// The same, unless nobody has asked yet.
+    #[inline(always)]
+    pub(crate) fn settled() -> Option<Choice> {
         // Acquire: pairs with `decide`, so that an installed provider is seen whole.
-        named(CHOSEN.load(Ordering::Acquire)).unwrap_or_else(first_call)
+        named(CHOSEN.load(Ordering::Acquire))
     }
 
     /// Settles on `choice` unless that has been done; returns what it is.

@@ -120,8 +120,16 @@ pub(crate) fn end(number: u64) {
             return end_other(number);
         }
         here.top.set(ptr::from_ref(innermost).cast_mut());
-        raw::zone_end(innermost.id);
+        if !raw::try_zone_end(innermost.id) {
+            end_slowly(innermost.id);
+        }
     });
+}
+
+#[cold]
+#[inline(never)]
+fn end_slowly(id: ZoneId) {
+    guarded((), || raw::zone_end(id));
 }
 
 /// The provider's name for a zone that is open here.

@@ -226,13 +226,21 @@ fn begin_through(begin: impl FnOnce()) -> ZoneId {
 
 #[inline(always)]
 pub(super) fn end(zone: ZoneId) {
-    if !is_present(zone) {
-        return;
+    if !try_end(zone) {
+        end_slow(without_connection(zone));
     }
-    let Some(slot) = Slot::claim() else { return end_slow(without_connection(zone)) };
+}
+
+#[inline(always)]
+pub(super) fn try_end(zone: ZoneId) -> bool {
+    if !is_present(zone) {
+        return true;
+    }
+    let Some(slot) = Slot::claim() else { return false };
     slot.put_type(layout::ZONE_END);
     slot.put_time(layout::ZONE_END_TIME, halves());
     slot.commit(1);
+    true
 }
 
 #[cold]

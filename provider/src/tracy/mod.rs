@@ -132,6 +132,17 @@ impl Provider for Tracy {
     }
 
     #[inline(always)]
+    fn try_zone_end(&self, zone: ZoneId) -> bool {
+        #[cfg(tracy_inline)]
+        return inline::try_end(zone);
+        #[cfg(not(tracy_inline))]
+        {
+            c_api::end(zone);
+            true
+        }
+    }
+
+    #[inline(always)]
     fn zone_switch(&self, zone: ZoneId, location: &'static Location) -> ZoneId {
         cheapest!(switch(zone, location))
     }
