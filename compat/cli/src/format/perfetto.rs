@@ -5,7 +5,8 @@
 //! complete events with file, line, texts and values as arguments; the first zone of each source
 //! location also has the file's text. Plots are counters, messages and frames are instants.
 //!
-//! Source: "Trace Event Format", the document that Perfetto's documentation refers to.
+//! Source: "Trace Event Format", the document that Perfetto's documentation refers to. `.ci/perfetto/run` has
+//! Perfetto's trace processor read such traces, and compares what it finds with the captures.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
