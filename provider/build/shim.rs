@@ -85,6 +85,7 @@ fn compile(include: &Path) -> Result<bool, String> {
             library.file(variant(name, &SWITCHES[..1], on_demand)?);
         }
     }
+    library.file(variant("app_info", &SWITCHES[..1], 1)?);
     library.try_compile("zonecast_tracy_shim").map_err(|e| e.to_string())?;
     Ok(is_tsc)
 }

@@ -15,6 +15,7 @@ struct Queue : Events::ExplicitProducer
     static constexpr size_t Tail() { return offsetof( Queue, tailIndex ); }
     static constexpr size_t Block() { return offsetof( Queue, tailBlock ); }
     bool WasTakenFrom() const { return headIndex.load( std::memory_order_relaxed ) != 0; }
+    bool IsTaken( size_t index ) const { return ptrdiff_t( headIndex.load( std::memory_order_acquire ) - index ) > 0; }
 };
 
 static_assert( sizeof( std::atomic<Events::index_t> ) == sizeof( size_t ), "the tail index is a plain word" );

@@ -134,6 +134,10 @@ pub(super) fn thread_name(name: &str) {
 pub(super) fn app_info(text: &str) {
     let text = text::cut(text);
     if may_emit(Event::Other, SHARED_ITEM + text.len()) {
+        #[cfg(tracy_shim)]
+        if linked::ON_DEMAND {
+            return super::app_info::add(text, super::thread::own_queue());
+        }
         // SAFETY: the client is up; Tracy copies the bytes, of which there are as many as it is told.
         unsafe { sys::___tracy_emit_message_appinfo(text::bytes(text), text.len()) }
     }

@@ -10,6 +10,7 @@
 //! * `thread` knows when a thread may record: not when it, or the process, is about to end;
 //! * `bound` limits what waits for a profiler, `drops` reports what was too much;
 //! * `calls` is what goes through Tracy's C interface in every build;
+//! * `app_info` tells each profiler the lines of application info once, on demand;
 //! * `lanes` are GPU contexts, `locks` locks, `lanes_plain` and `locks_plain` those of builds without the shim;
 //! * `sources` answers when the profiler asks for a source text;
 //! * `end` waits at the end of a session where `TRACY_NO_EXIT` asks for it;
@@ -18,13 +19,15 @@
 //! # What is as in Tracy itself
 //!
 //! * A zone that begins while a profiler reconnects can stay open in its trace.
-//! * On demand, a line of application info that is given just when a profiler connects can be in its trace
-//!   twice. (So can a plot's style, to no effect.)
+//! * On demand, what is told just when a profiler connects can come to it twice: a plot's style, to no effect,
+//!   and the line of application info that names zonecast.
 //! * A child made by `fork` has no client thread: nothing that it records is ever sent, and it must
 //!   leave by `_exit`, since Tracy's destructor would wait for that thread.
 //! * Nothing may be recorded in a signal handler.
 //! * A recycled queue can put a few events on the short-lived thread that had it before.
 
+#[cfg(tracy_shim)]
+mod app_info;
 #[cfg(tracy_shim)]
 mod bound;
 mod c_api;

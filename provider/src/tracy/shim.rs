@@ -111,6 +111,26 @@ variants! {
         fn(*mut Profiler) -> *const AtomicU64;
 }
 
+/// See `Line` in `shim/app_info.cpp`.
+#[repr(C)]
+pub(super) struct Line {
+    text: *const c_char,
+    size: usize,
+    connection: u64,
+    queue: *const Queue,
+    index: usize,
+}
+
+impl Line {
+    /// A line of so many bytes that nobody has got yet.
+    pub(super) const fn new(text: *const c_char, size: usize) -> Self {
+        Self { text, size, connection: 0, queue: core::ptr::null(), index: 0 }
+    }
+}
+
+// SAFETY: text and queue are there until the process ends, and only the shim follows them.
+unsafe impl Send for Line {}
+
 #[allow(dead_code, reason = "builds without the inline path need some of these only")]
 unsafe extern "C" {
     pub(super) fn zonecast_tracy_zone_begin(queue: *mut Queue, location: *const Location);
@@ -128,6 +148,15 @@ unsafe extern "C" {
     pub(super) safe fn zonecast_tracy_all_waiting() -> usize;
     pub(super) safe fn zonecast_tracy_thread_id() -> u32;
     pub(super) fn zonecast_tracy_is_layout(values: *const usize, count: usize) -> bool;
+}
+
+unsafe extern "C" {
+    /// Of on-demand builds. It refers to nothing that others lack.
+    pub(super) fn zonecast_tracy_settle_od1(
+        profiler: *mut Profiler,
+        queue: *mut Queue,
+        line: *mut Line,
+    ) -> bool;
 }
 
 unsafe extern "C" {

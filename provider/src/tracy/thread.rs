@@ -18,7 +18,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use super::shim::{self, Callbacks, Queue};
-use super::{bound, drops, linked};
+use super::{app_info, bound, drops, linked};
 #[cfg(tracy_inline)]
 use super::{check, connection};
 
@@ -178,21 +178,25 @@ impl Thread {
             if !self.is_dropping.get() {
                 self.write_to(self.own.get());
             }
+            // After the queue was written: whoever left a line before that and replaced the queue is seen here.
+            if linked::ON_DEMAND && app_info::are_left(self.own.get()) {
+                self.write_to(stand_in());
+            }
         }
         Route::Queue(self.own.get())
     }
 
     #[inline(always)]
     fn spend(&self, bytes: usize) -> bool {
-        self.stage.get() == Stage::Begun
-            && (linked::ON_DEMAND
-                || match self.credit.get().checked_sub(bytes) {
-                    Some(left) => {
-                        self.credit.set(left);
-                        true
-                    }
-                    None => false,
-                })
+        if self.stage.get() != Stage::Begun {
+            return false;
+        }
+        if linked::ON_DEMAND {
+            app_info::are_left(self.own.get());
+            return true;
+        }
+        let left = self.credit.get().checked_sub(bytes);
+        left.inspect(|&left| self.credit.set(left)).is_some()
     }
 
     #[cold]
@@ -330,6 +334,16 @@ unsafe extern "C" fn process_ends(thread: *const Thread) {
     // SAFETY: by this function's contract. Other threads look at what is shared alone.
     let shared = unsafe { &*thread.cast::<Shared>() };
     shared.queue.store(stand_in(), Ordering::SeqCst);
+}
+
+/// This thread's queue, once it has begun.
+pub(super) fn own_queue() -> *mut Queue {
+    THREAD.with(|thread| thread.own.get())
+}
+
+/// Sends every thread with its next event to [`enter`].
+pub(super) fn interrupt() {
+    each(|shared| shared.queue.store(stand_in(), Ordering::SeqCst));
 }
 
 /// Calls `visit` for every thread that has begun and not ended. It must not record anything.

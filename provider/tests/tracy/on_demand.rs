@@ -3,9 +3,10 @@
 #![cfg(feature = "tracy-on-demand")]
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use zonecast::{Lane, Lock, Time, location, lock, message, plot, zone};
 use zonecast_tracy_wire::{self as wire, LockAction};
@@ -66,8 +67,8 @@ fn each_connection_has_zones_of_its_own() {
     }
 }
 
-/// Locks and GPU contexts: those that are announced just when a profiler connects, which on demand comes to a
-/// profiler some time after the client says so, and those that are older, and in use.
+/// Locks, GPU contexts and lines about the program: those that are announced just when a profiler connects, which
+/// is some time before the client tells it what it kept, and those that are older, and in use.
 #[test]
 fn each_connection_is_told_of_everything_once() {
     let program = case().program(|| {
@@ -93,12 +94,14 @@ fn each_connection_is_told_of_everything_once() {
         let capture = started.receiver.capture().unwrap();
         assert_eq!(capture.violations(), []);
         capture.locks().named("old").for_each(|lock| assert_pairs(&lock));
+        let lines = lines(&capture);
+        assert!(lines.is_sorted_by(|line, next| line < next), "a line twice: {lines:?}");
         let is_told = capture.locks().named("named").count() > 0 && capture.gpu_contexts().count() > 0;
         told += usize::from(is_told);
     }
 }
 
-/// In which both were announced.
+/// In which locks and contexts were announced.
 const CONNECTIONS: usize = 25;
 
 fn announce_at_each_connection(number: u32) {
@@ -106,7 +109,8 @@ fn announce_at_each_connection(number: u32) {
     loop {
         wait_for_server();
         lanes.push(Lane::new(&format!("lane {} of {number}", lanes.len())));
-        for _ in 0..10 {
+        for count in 0..10 {
+            zonecast::app_info(&format!("line {count} of {} of {number}", lanes.len()));
             use_new();
             lanes.iter_mut().for_each(show);
         }
@@ -155,4 +159,44 @@ fn assert_pairs(lock: &wire::Lock<'_>) {
             }
         }
     }
+}
+
+/// Lines of all times come to every profiler, by whatever a program records.
+#[test]
+fn each_connection_gets_each_line_about_the_program() {
+    let program = case().program(|| {
+        zonecast::app_info("line 0");
+        wait_for_server();
+        zonecast::app_info("line 1");
+        let ends = Instant::now() + Duration::from_secs(300);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while Instant::now() < ends {
+                    drop(zone!("inline"));
+                    sleep(Duration::from_millis(1));
+                }
+            });
+        });
+        // SAFETY: it has no preconditions. Tracy's own end would wait for a profiler.
+        unsafe { libc::_exit(0) }
+    });
+    let has_all = Arc::new(AtomicBool::new(false));
+    let (set, flag) = (Arc::clone(&has_all), Arc::clone(&has_all));
+    let receiver = move |receiver: wire::Receiver| {
+        let report = move |capture: &wire::Capture| set.store(lines(capture).len() >= 2, Ordering::Relaxed);
+        receiver.check(true).stop_when(flag).on_progress(report)
+    };
+    let mut started = program.receiver(receiver).start().unwrap();
+    for _ in 0..5 {
+        has_all.store(false, Ordering::Relaxed);
+        let capture = started.receiver.capture().unwrap();
+        assert_eq!(lines(&capture), ["line 0", "line 1"]);
+        assert_eq!(capture.violations(), []);
+    }
+}
+
+fn lines(capture: &wire::Capture) -> Vec<&str> {
+    let mut lines: Vec<_> = capture.app_info().filter(|line| line.starts_with("line ")).collect();
+    lines.sort_unstable();
+    lines
 }
