@@ -28,7 +28,10 @@ pub(crate) enum Command {
         /// The replay, as `iree-run-module --device_replay_output=FILE` wrote it
         file: PathBuf,
     },
-    /// Write the executables into a folder
+    /// Write into a folder what came with the calls: executables, and the contents of buffers and files
+    ///
+    /// Contents are what the host wrote, updates and imports, and what was read of files, each named after its call
+    /// in `show`. What kernels compute is not recorded: `run -o` keeps that.
     Extract {
         /// The replay
         file: PathBuf,
@@ -155,6 +158,12 @@ fn extract(replay: &HalReplay<'_>, folder: &Path) -> Result<(), Failure> {
         let path = folder.join(format!("executable {}.so", executable.id));
         fs::write(&path, executable.bytes).map_err(|error| about(&path, &error))?;
         println!("{}: {}, {} bytes", path.display(), executable.format, executable.bytes.len());
+    }
+    for (record, data) in replay.contents() {
+        let what = if record.kind == 2 { "file".to_owned() } else { operation_name(record.operation) };
+        let path = folder.join(format!("{:04} {what} object {}.bin", record.sequence, record.object));
+        fs::write(&path, data).map_err(|error| about(&path, &error))?;
+        println!("{}: {} bytes", path.display(), data.len());
     }
     Ok(())
 }

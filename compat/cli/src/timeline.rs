@@ -35,7 +35,7 @@ pub(crate) enum To {
     Tracy,
     /// A trace for ui.perfetto.dev
     Perfetto,
-    /// Everything, as one JSON object
+    /// Everything, as one JSON object: the same as of `zonecast capture --format json`
     Json,
 }
 

@@ -220,6 +220,22 @@ fn a_replay_is_shown_and_unpacked() {
     let folder = tempfile::tempdir().unwrap();
     succeeds(&["replay", "extract", &file, "-o", folder.path().to_str().unwrap()]);
     assert!(fs::read(folder.path().join("executable 4.so")).unwrap().starts_with(b"\x7fELF"));
+    for row in expected.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()) {
+        if row["payload_type_code"] == 4 {
+            let (sequence, object) = (row["sequence_ordinal"].as_u64().unwrap(), &row["object_id"]);
+            let name = format!("{sequence:04} buffer.unmap_range object {object}.bin");
+            let begin = row["file_offset"].as_u64().unwrap() as usize + 96 + 40;
+            let written = fs::read(folder.path().join(name)).unwrap();
+            assert_eq!(written, fs::read(&file).unwrap()[begin..][..written.len()]);
+            assert_eq!(written.len() as u64 + 40, row["payload_length"].as_u64().unwrap());
+        }
+    }
+    let table = data("replays/table.ireereplay");
+    succeeds(&["replay", "extract", &table, "-o", folder.path().to_str().unwrap()]);
+    let numbers: Vec<u8> = (0..128).flat_map(|index| (index as f32 * 0.5).to_le_bytes()).collect();
+    let mut names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let file = names.find(|path| path.to_str().unwrap().contains(" file object ")).unwrap();
+    assert!(fs::read(file).unwrap().starts_with(&numbers));
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -192,6 +192,32 @@ fn dropped_rows_are_counted_as_far_as_numbers_go() {
     assert_eq!(profile.dropped.values().collect::<Vec<_>>(), [&u64::MAX]);
 }
 
+/// A record with rows of one kind.
+fn record(content: &str, rows: &[u8]) -> Vec<u8> {
+    let content = format!("application/vnd.iree.hal.profile.{content}");
+    let mut record = vec![0; 104];
+    let mut put = |at: usize, value: usize| record[at..at + 4].copy_from_slice(&(value as u32).to_le_bytes());
+    put(0, 104 + content.len() + rows.len());
+    put(8, rows.len());
+    put(56, 104);
+    put(60, content.len());
+    put(100, 2);
+    [&record[..], content.as_bytes(), rows].concat()
+}
+
+#[test]
+fn measurements_that_are_not_read_are_said() {
+    let mut bytes = file("mlp_task_all.ireeprof");
+    bytes[16..24].fill(0);
+    let row = [8, 0, 0, 0, 1, 2, 3, 4];
+    bytes.extend(record("counter-samples", &[row, row].concat()));
+    bytes.extend(record("something-new", &row));
+    let profile = Profile::read(&bytes).unwrap();
+    assert!(profile.notes.is_empty());
+    assert_eq!(profile.rows["something-new"], 1);
+    assert_eq!(profile.gaps()[1..], ["2 rows of counter-samples are not shown"]);
+}
+
 #[test]
 fn what_was_never_finished_is_said() {
     let profile = Profile::read(&file("unfinalized_header_only.ireeprof")).unwrap();

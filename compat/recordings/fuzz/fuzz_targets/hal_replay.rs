@@ -6,7 +6,7 @@ use zonecast_recordings::hal_replay::HalReplay;
 
 fuzz_target!(|input: &[u8]| {
     let Ok(replay) = HalReplay::read(input) else { return };
-    let _ = replay.dispatches();
+    let _ = (replay.dispatches(), replay.contents().count());
     let bytes: usize = replay.executables().map(|executable| executable.bytes.len()).sum();
     assert!(bytes <= input.len() * replay.records.len());
 });

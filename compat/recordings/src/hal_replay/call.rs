@@ -7,7 +7,10 @@ use zonecast_embed::Executable;
 use super::file::{HalReplay, Record};
 use crate::{Error, bytes};
 
-const OPERATION: u16 = 3;
+pub(super) const OBJECT: u16 = 2;
+pub(super) const OPERATION: u16 = 3;
+/// The kind of a file among objects.
+pub(super) const FILE: u32 = 9;
 /// The length of a [`BufferRange`] in a payload.
 pub(super) const RANGE: usize = 32;
 
@@ -103,6 +106,46 @@ pub(super) fn tail(payload: &[u8], begin: usize, length: u64) -> Result<&[u8], S
 fn ranges(payload: &[u8], begin: usize, count: u64) -> Result<Vec<BufferRange>, String> {
     let bytes = tail(payload, begin, count.saturating_mul(RANGE as u64))?;
     Ok(bytes.chunks_exact(RANGE).map(|of| BufferRange::read(of, 0)).collect())
+}
+
+impl<'a> Record<'a> {
+    /// The contents of buffers or files that came with the call: what the host wrote or imported, what an update was given,
+    /// what was read from a file.
+    pub(super) fn data(&self) -> Result<Option<&'a [u8]>, String> {
+        /// The payload of a mapped range whose contents are known.
+        const WITH_CONTENTS: u32 = 4;
+        /// Of a file, that its contents are known.
+        const INLINE: u32 = 2;
+        let payload = self.payload;
+        let words = |of: [usize; 3]| of.map(|at| bytes::u64(payload, at));
+        let data = match (self.kind, self.operation) {
+            (OBJECT, _) if self.object_kind == FILE && bytes::u32(payload, 60) == INLINE => {
+                tail(payload, 112, bytes::u64(payload, 40))
+            }
+            (OPERATION, 103) => tail(payload, 56, bytes::u64(payload, 48)),
+            (OPERATION, 201..=203) if self.payload_kind == WITH_CONTENTS => {
+                tail(payload, 40, bytes::u64(payload, 16))
+            }
+            (OPERATION, 310) => tail(payload, RANGE + 24, bytes::u64(payload, RANGE + 16)),
+            (OPERATION, 16) => {
+                let [length, waits, signals] = words([RANGE + 24, RANGE + 32, RANGE + 40]);
+                tail(payload, timepoints(RANGE + 48, waits, signals)?, length)
+            }
+            (OPERATION, 18) => match words([64, 72, 80]) {
+                [0, ..] => return Ok(None),
+                [length, waits, signals] => tail(payload, timepoints(88, waits, signals)?, length),
+            },
+            _ => return Ok(None),
+        };
+        data.map(Some)
+    }
+}
+
+impl<'a> HalReplay<'a> {
+    /// The records that hold contents of buffers or files, with those; damaged ones are left out.
+    pub fn contents(&self) -> impl Iterator<Item = (&Record<'a>, &'a [u8])> {
+        self.records.iter().filter_map(|record| Some((record, record.data().ok()??)))
+    }
 }
 
 /// Is told of a record and its binding table.

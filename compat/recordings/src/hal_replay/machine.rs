@@ -6,15 +6,12 @@ use std::ops::Range;
 use zonecast_dispatch::{Binding, Buffer, Dispatch, Library, Workers};
 use zonecast_embed::Executable;
 
-use super::call::{BufferRange, Call, RANGE, in_order, tail, timepoints};
+use super::call::{BufferRange, Call, FILE, OBJECT, OPERATION, RANGE, in_order, tail, timepoints};
 use super::file::{HalReplay, Record, operation_name};
 use crate::bytes;
 
-const OBJECT: u16 = 2;
-const OPERATION: u16 = 3;
 const UNSUPPORTED: u16 = 5;
 const BUFFER: u32 = 4;
-const FILE: u32 = 9;
 
 /// A range within a buffer that there is.
 type Place = (u64, Range<usize>);
@@ -58,23 +55,24 @@ impl<'r> Machine<'r> {
     ) -> Result<(), String> {
         match (record.kind, record.operation) {
             (OBJECT, _) if record.object_kind == BUFFER => self.make_buffer(record),
-            (OBJECT, _) if record.object_kind == FILE => self.open_file(record),
+            (OBJECT, _) if record.object_kind == FILE => {
+                self.files.extend(record.data()?.map(|data| (record.object, data)));
+                Ok(())
+            }
             // What failed then had no effect.
             (OPERATION, _) if record.status != 0 => Ok(()),
             (OPERATION, 402) => self.load(record),
             (OPERATION, 103) => {
-                self.imported
-                    .insert(record.related, tail(record.payload, 56, bytes::u64(record.payload, 48))?);
+                self.imported.extend(record.data()?.map(|data| (record.related, data)));
                 Ok(())
             }
             (OPERATION, 200) => self.host_read(record, watch),
             (OPERATION, 201..=203) => self.host_write(record),
             (OPERATION, 309) => self.fill(record, table),
-            (OPERATION, 310) => self.update(record, table),
+            (OPERATION, 16 | 310) => self.update(record, table),
             (OPERATION, 311) => self.copy(record, table),
             (OPERATION, 313) => self.dispatch(record, table, watch),
             (OPERATION, 15) => self.queue_fill(record),
-            (OPERATION, 16) => self.queue_update(record),
             (OPERATION, 17) => self.copy(record, &[]),
             (OPERATION, 18) => self.queue_read(record),
             (OPERATION, 21) => self.dispatch(record, &[], watch),
@@ -102,17 +100,6 @@ impl<'r> Machine<'r> {
         Ok(())
     }
 
-    /// Keeps the contents of a file that were recorded with it.
-    fn open_file(&mut self, record: &Record<'r>) -> Result<(), String> {
-        const FIXED: usize = 112;
-        const INLINE: u32 = 2;
-        if bytes::u32(record.payload, 60) == INLINE {
-            let contents = tail(record.payload, FIXED, bytes::u64(record.payload, 40))?;
-            self.files.insert(record.object, contents);
-        }
-        Ok(())
-    }
-
     fn load(&mut self, record: &Record<'_>) -> Result<(), String> {
         let executable = record.executable().ok_or("damaged: expected an executable")?;
         let contents = self.instead.get(&executable.id).cloned().unwrap_or_else(|| executable.bytes.to_vec());
@@ -127,13 +114,9 @@ impl<'r> Machine<'r> {
 
     /// What the host wrote while it had a buffer mapped; other calls hold no data.
     fn host_write(&mut self, record: &Record<'_>) -> Result<(), String> {
-        const WITH_DATA: u32 = 4;
-        if record.payload_kind != WITH_DATA {
-            return Ok(());
-        }
-        let (offset, length) = (bytes::u64(record.payload, 0), bytes::u64(record.payload, 16));
-        let data = tail(record.payload, 40, length)?;
-        self.write(BufferRange::new(record.object, offset, length), data)
+        let Some(data) = record.data()? else { return Ok(()) };
+        let range = BufferRange::new(record.object, bytes::u64(record.payload, 0), data.len() as u64);
+        self.write(range, data)
     }
 
     /// The host maps a buffer to read from it: what it finds there came out of the recorded work.
@@ -149,12 +132,10 @@ impl<'r> Machine<'r> {
 
     /// From a file, if what was read is part of the recording.
     fn queue_read(&mut self, record: &Record<'_>) -> Result<(), String> {
-        const LISTS: usize = 88;
         let target = BufferRange::read(record.payload, 16);
-        let [file, offset, captured, waits, signals] =
-            [0, 8, 64, 72, 80].map(|at| bytes::u64(record.payload, at));
-        if captured > 0 {
-            return self.write(target, tail(record.payload, timepoints(LISTS, waits, signals)?, captured)?);
+        let [file, offset] = [0, 8].map(|at| bytes::u64(record.payload, at));
+        if let Some(data) = record.data()? {
+            return self.write(target, data);
         }
         let contents = *self.files.get(&file).ok_or(
             "it reads a file that is not part of the recording; record with --device_replay_file_policy=capture-ranges",
@@ -211,14 +192,8 @@ impl<'r> Machine<'r> {
     }
 
     fn update(&mut self, record: &Record<'_>, table: &[BufferRange]) -> Result<(), String> {
-        let data = tail(record.payload, RANGE + 24, bytes::u64(record.payload, RANGE + 16))?;
+        let data = record.data()?.unwrap_or_default();
         self.write(BufferRange::read(record.payload, 0).resolve(table)?, data)
-    }
-
-    fn queue_update(&mut self, record: &Record<'_>) -> Result<(), String> {
-        let [length, waits, signals] = [24, 32, 40].map(|at| bytes::u64(record.payload, RANGE + at));
-        let data = tail(record.payload, timepoints(RANGE + 48, waits, signals)?, length)?;
-        self.write(BufferRange::read(record.payload, 0), data)
     }
 
     fn copy(&mut self, record: &Record<'_>, table: &[BufferRange]) -> Result<(), String> {

@@ -12,6 +12,8 @@ use crate::timeline::{Memory, Message, Timeline, Zone};
 /// Says nothing.
 const NONE: u32 = u32::MAX;
 const DISPATCH: u32 = 2;
+/// Measurements that this crate does not read.
+const UNSHOWN: [&str; 3] = ["counter-samples", "device-metric-samples", "executable-traces"];
 const QUEUE_ALLOCA: u32 = 7;
 const QUEUE_DEALLOCA: u32 = 8;
 const BUFFER_ALLOCATE: u32 = 9;
@@ -67,6 +69,8 @@ impl Profile {
         }
         let dropped = self.dropped.iter();
         gaps.extend(dropped.map(|(content, count)| format!("the runtime dropped {count} rows of {content}")));
+        let unshown = self.rows.iter().filter(|(content, _)| UNSHOWN.contains(&content.as_str()));
+        gaps.extend(unshown.map(|(content, count)| format!("{count} rows of {content} are not shown")));
         let backwards = self.host_spans.iter().filter(|span| span.begin > span.end).count()
             + self.regions.iter().filter(|region| region.begin > region.end).count();
         if backwards > 0 {
