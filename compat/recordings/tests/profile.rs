@@ -195,7 +195,7 @@ fn dropped_rows_are_counted_as_far_as_numbers_go() {
 /// A record with rows of one kind.
 fn record(content: &str, rows: &[u8]) -> Vec<u8> {
     let content = format!("application/vnd.iree.hal.profile.{content}");
-    let mut record = vec![0; 104];
+    let mut record = [0; 104];
     let mut put = |at: usize, value: usize| record[at..at + 4].copy_from_slice(&(value as u32).to_le_bytes());
     put(0, 104 + content.len() + rows.len());
     put(8, rows.len());
