@@ -52,44 +52,44 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let profile = Profile::read(&contents).map_err(|error| about(path, &error))?;
     let names = profile.functions.values().map(|function| function.name.as_str());
     let mut places = places(&arguments.module, &arguments.sources, names)?;
-    let executions = executions(arguments, &mut places)?;
+    let (executions, mut is_whole) = executions(arguments, &mut places)?;
     let program = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let target = Target { to: arguments.to, output: arguments.output.as_deref(), port: arguments.port };
     let timeline = profile.timeline(&places, &executions);
     for gap in profile.gaps().into_iter().chain(executions.gaps(&profile)) {
         eprintln!("zonecast: {}: {gap}", path.display());
     }
-    warn(path, &profile.notes);
+    is_whole &= warn(path, &profile.notes);
     show(&timeline, &program, &target)?;
-    match profile.notes[..] {
-        [] => Ok(ExitCode::SUCCESS),
-        // What there is has been shown.
-        _ => Ok(ExitCode::FAILURE),
-    }
+    // What there is has been shown.
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What the run's other recordings say, also of where kernels come from.
-fn executions(arguments: &Arguments, places: &mut Places) -> Result<Executions, Failure> {
+/// What the run's other recordings say, also of where kernels come from; and whether they are whole.
+fn executions(arguments: &Arguments, places: &mut Places) -> Result<(Executions, bool), Failure> {
     let mut executions = Executions::default();
+    let mut is_whole = true;
     if let Some(path) = &arguments.replay {
         let contents = Contents::open(path)?;
         let replay = HalReplay::read(&contents).map_err(|error| about(path, &error))?;
-        warn(path, &replay.notes);
+        is_whole &= warn(path, &replay.notes);
         executions.add_replay(&replay).map_err(|error| about(path, &error))?;
         add_executables(places, &replay);
     }
     if let Some(path) = &arguments.instruments {
         let contents = Contents::open(path)?;
         let stream = Stream::read(&contents).map_err(|error| about(path, &error))?;
-        warn(path, stream.notes());
+        is_whole &= warn(path, stream.notes());
         executions.add_instruments(&stream);
         places.add_instruments(&stream);
     }
-    Ok(executions)
+    Ok((executions, is_whole))
 }
 
-fn warn(path: &Path, notes: &[Note]) {
+/// Tells of what was odd; false if there was something.
+fn warn(path: &Path, notes: &[Note]) -> bool {
     notes.iter().for_each(|note| eprintln!("zonecast: {}: {note}", path.display()));
+    notes.is_empty()
 }
 
 /// The kernels of a replay's executables.

@@ -151,6 +151,24 @@ fn a_run_that_was_recorded_in_three_ways_is_served_as_one() {
     assert!(succeeds(&together).contains("  buffer 1 at 0x"));
 }
 
+#[test]
+fn a_run_with_a_damaged_recording_is_shown_as_far_as_it_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = data("together/run.ireeprof");
+    for (option, name, left) in [("--instruments", "instruments", 9000), ("--replay", "ireereplay", 19_000)] {
+        let path = folder.path().join(name);
+        fs::write(&path, &fs::read(data(&format!("together/run.{name}"))).unwrap()[..left]).unwrap();
+        let output = zonecast(&["profile", &profile, option, path.to_str().unwrap()]);
+        let (text, error) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        assert!(error.contains("damaged: expected all of a") || error.contains("the file is cut"), "{error}");
+        assert_eq!(text.matches("steps_dispatch_0_elementwise_32_f32 (").count(), 3, "{text}");
+    }
+    let error = fails(1, &["profile", &profile, "--replay", &profile]);
+    assert!(error.contains("run.ireeprof: this is no replay of IREE's"), "{error}");
+}
+
 /// What the receiver gets of a recording that is served.
 fn received(recording: &Path) -> Capture {
     let mut recording = Recording::open(recording).unwrap();

@@ -114,6 +114,31 @@ fn recordings_of_different_runs_are_not_taken_for_one() {
     assert!(zones.iter().all(|zone| !zone.text.contains("bytes read")));
 }
 
+#[test]
+fn damage_anywhere_is_harmless() {
+    let (instruments, replay) = (file("run.instruments"), file("run.ireereplay"));
+    let profile = Profile::read(&file("run.ireeprof")).unwrap();
+    let look = |instruments: &[u8], replay: &[u8]| {
+        let mut executions = Executions::default();
+        let (stream, replay) = (Stream::read(instruments), HalReplay::read(replay));
+        stream.iter().for_each(|stream| executions.add_instruments(stream));
+        let _ = replay.map(|replay| executions.add_replay(&replay));
+        assert!(executions.gaps(&profile).len() <= 2, "one kernel, two recordings");
+        assert_eq!(profile.timeline(&Places::default(), &executions).rows.len(), 1);
+    };
+    for at in (0..replay.len()).step_by(7) {
+        let mut damaged = replay.clone();
+        damaged[at] ^= 0x11 << (at % 4);
+        look(&[], &damaged);
+        look(&[], &replay[..at]);
+    }
+    for at in (0..instruments.len()).step_by(11) {
+        let mut damaged = instruments.clone();
+        damaged[at] ^= 0x11 << (at % 4);
+        look(&damaged, &replay[..0]);
+    }
+}
+
 fn other(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
