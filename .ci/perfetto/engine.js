@@ -1,6 +1,6 @@
 // Runs Perfetto's trace processor, of the viewer in the folder given, on standard input and output: each request
-// and each answer is its length in four bytes, and a TraceProcessorRpcStream. The viewer's worker finds what a
-// browser would give it.
+// and each answer is its length in four bytes, and a TraceProcessorRpcStream; a request waits for the answer to
+// the one before. The viewer's worker finds what a browser would give it.
 "use strict";
 const fs = require("fs");
 const path = require("path");
@@ -32,9 +32,18 @@ function becomeWorker() {
     globalThis.process = undefined;
 }
 
+let isReady = false;
 function answer(request) {
     answers.length = 0;
-    port.onmessage({ data: new Uint8Array(request) });
+    try {
+        port.onmessage({ data: new Uint8Array(request) });
+    } catch (error) {
+        // The module has no memory before it is compiled.
+        if (isReady || !(error instanceof TypeError)) throw error;
+        setTimeout(answer, 100, request);
+        return;
+    }
+    isReady = true;
     const bytes = Buffer.concat(answers);
     const length = Buffer.alloc(4);
     length.writeUInt32LE(bytes.length);
@@ -47,13 +56,13 @@ function take(bytes) {
     input = Buffer.concat([input, bytes]);
     while (input.length >= 4 && input.length >= 4 + input.readUInt32LE()) {
         const end = 4 + input.readUInt32LE();
-        answer(input.subarray(4, end));
+        const request = input.subarray(4, end);
         input = input.subarray(end);
+        answer(request);
     }
 }
 
 becomeWorker();
 (0, eval)(read("engine_bundle.js").toString());
 globalThis.onmessage({ data: port });
-// Its module becomes ready before the next turn.
-setTimeout(() => stdin.on("data", take), 1000);
+stdin.on("data", take);
