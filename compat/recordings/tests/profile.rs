@@ -205,17 +205,50 @@ fn record(content: &str, rows: &[u8]) -> Vec<u8> {
     [&record[..], content.as_bytes(), rows].concat()
 }
 
+/// As IREE's exporter says them, on the dispatch that they are of.
+#[test]
+fn counters_are_told_of_their_dispatch() {
+    let profile = Profile::read(&file("counters.ireeprof")).unwrap();
+    assert_eq!(profile.notes, []);
+    let samples = profile
+        .counter_samples
+        .iter()
+        .map(|sample| serde_json::json!([sample.set, sample.device, sample.dispatch, sample.values]));
+    let rows = exported("counters", "counter_sample");
+    let expected = rows.iter().map(|row| {
+        let keys = ["counter_set_id", "physical_device_ordinal", "dispatch_event_id", "values"];
+        Value::from_iter(keys.map(|key| row[key].clone()))
+    });
+    assert_eq!(samples.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    let counters = profile
+        .counters
+        .iter()
+        .map(|counter| serde_json::json!([counter.name, counter.first, counter.count, counter.unit]));
+    let rows = exported("counters", "counter");
+    let expected = rows.iter().map(|row| {
+        let keys = ["name", "sample_value_offset", "sample_value_count", "unit"];
+        Value::from_iter(keys.map(|key| row[key].clone()))
+    });
+    assert_eq!(counters.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    let timeline = profile.timeline(&Places::default(), &Executions::default());
+    let row = timeline.rows.iter().find(|row| row.name.ends_with(" on the device")).unwrap();
+    assert_eq!(row.zones[0].name, exported("counters", "dispatch_event")[0]["key"]);
+    let facts: Vec<&str> = row.zones[0].text.lines().collect();
+    assert_eq!(facts[facts.len() - 2..], ["BUSY: 101 cycles", "READ: 11 bytes"]);
+    assert_eq!(profile.gaps(), ["1 samples of counters belong to no dispatch and are left out"]);
+}
+
 #[test]
 fn measurements_that_are_not_read_are_said() {
     let mut bytes = file("mlp_task_all.ireeprof");
     bytes[16..24].fill(0);
     let row = [8, 0, 0, 0, 1, 2, 3, 4];
-    bytes.extend(record("counter-samples", &[row, row].concat()));
+    bytes.extend(record("device-metric-samples", &[row, row].concat()));
     bytes.extend(record("something-new", &row));
     let profile = Profile::read(&bytes).unwrap();
     assert!(profile.notes.is_empty());
     assert_eq!(profile.rows["something-new"], 1);
-    assert_eq!(profile.gaps()[1..], ["2 rows of counter-samples are not shown"]);
+    assert_eq!(profile.gaps()[1..], ["2 rows of device-metric-samples are not shown"]);
 }
 
 #[test]

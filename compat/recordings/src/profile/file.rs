@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::clock::{Clock, Correlation};
-use super::rows::{DeviceSpan, Function, HostSpan, MemoryEvent, QueueEvent, Region, Row};
+use super::rows::{
+    Counter, CounterSample, DeviceSpan, Function, HostSpan, MemoryEvent, QueueEvent, Region, Row,
+};
 use crate::note::Note;
 use crate::{Error, bytes};
 
@@ -32,6 +34,10 @@ pub struct Profile {
     pub regions: Vec<Region>,
     /// What happened to memory.
     pub memory: Vec<MemoryEvent>,
+    /// What devices count.
+    pub counters: Vec<Counter>,
+    /// What they counted.
+    pub counter_samples: Vec<CounterSample>,
     /// Pairs of device and host time.
     pub correlations: Vec<Correlation>,
     /// For each content type, how many rows the runtime dropped.
@@ -148,6 +154,8 @@ impl Profile {
             "queue-device-events" => self.device_spans.push(row.queue_device_event()),
             "command-region-events" => self.regions.push(row.region()),
             "memory-events" => self.memory.push(row.memory_event()),
+            "counters" => self.counters.push(row.counter()),
+            "counter-samples" => self.counter_samples.push(row.counter_sample()),
             "clock-correlations" => self.correlations.extend(Correlation::read(row)),
             "executable-traces" => return false,
             _ => {}

@@ -33,6 +33,6 @@ mod timeline;
 pub use clock::{Clock, Correlation};
 pub use file::Profile;
 pub use rows::{
-    DeviceSpan, Function, HostSpan, MemoryEvent, Operation, QueueEvent, Region, memory_event_name,
-    operation_name,
+    Counter, CounterSample, DeviceSpan, Function, HostSpan, MemoryEvent, Operation, QueueEvent, Region,
+    counter_unit_name, memory_event_name, operation_name,
 };

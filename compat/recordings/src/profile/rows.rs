@@ -103,6 +103,8 @@ pub struct QueueEvent {
 #[allow(missing_docs)]
 pub struct DeviceSpan {
     pub operation: Operation,
+    /// By which other rows name it.
+    pub event: u64,
     pub submission: u64,
     pub command_buffer: u64,
     pub executable: u64,
@@ -114,6 +116,38 @@ pub struct DeviceSpan {
     pub bytes: u64,
     pub begin_tick: u64,
     pub end_tick: u64,
+}
+
+/// A quantity that a device counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Counter {
+    /// Of which set: its samples are this one's.
+    pub set: u64,
+    pub name: String,
+    /// Its numbers in a sample: the first one, and how many. There are several where a device has several of what
+    /// counts.
+    pub first: u32,
+    pub count: u32,
+    /// See [`counter_unit_name`].
+    pub unit: u32,
+}
+
+/// The unit of a counter, to stand behind a number.
+pub fn counter_unit_name(unit: u32) -> &'static str {
+    const NAMES: [&str; 4] = ["", "", " cycles", " bytes"];
+    NAMES.get(unit as usize).copied().unwrap_or("")
+}
+
+/// What the counters of a set came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct CounterSample {
+    pub set: u64,
+    pub device: u32,
+    /// The event of the dispatch that they counted; 0 if it was something else.
+    pub dispatch: u64,
+    pub values: Vec<u64>,
 }
 
 /// A part of a command buffer that several workers shared.
@@ -216,6 +250,7 @@ impl Row<'_> {
     pub(super) fn dispatch_event(self, device: u32, queue: u32) -> DeviceSpan {
         DeviceSpan {
             operation: 2,
+            event: self.u64(8),
             submission: self.u64(16),
             command_buffer: self.u64(24),
             executable: self.u64(32),
@@ -233,6 +268,7 @@ impl Row<'_> {
     pub(super) fn queue_device_event(self) -> DeviceSpan {
         DeviceSpan {
             operation: self.u32(4),
+            event: self.u64(16),
             submission: self.u64(24),
             command_buffer: self.u64(32),
             executable: 0,
@@ -244,6 +280,30 @@ impl Row<'_> {
             bytes: self.u64(56),
             begin_tick: self.u64(80),
             end_tick: self.u64(88),
+        }
+    }
+
+    pub(super) fn counter(self) -> Counter {
+        let [block, name] = [36, 40].map(|at| self.u32(at) as usize);
+        // Behind the name of the hardware's block.
+        let name = self.0.get(48..).and_then(|names| names.get(block..)?.get(..name)).unwrap_or_default();
+        Counter {
+            set: self.u64(16),
+            name: String::from_utf8_lossy(name).into_owned(),
+            first: self.u32(28),
+            count: self.u32(32),
+            unit: self.u32(8),
+        }
+    }
+
+    pub(super) fn counter_sample(self) -> CounterSample {
+        let (values, _) = self.0.get(112..).unwrap_or_default().as_chunks();
+        let values = values.iter().take(self.u32(104) as usize).map(|value| u64::from_le_bytes(*value));
+        CounterSample {
+            set: self.u64(24),
+            device: self.u32(80),
+            dispatch: self.u64(32),
+            values: values.collect(),
         }
     }
 

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::clock::Clock;
 use super::file::Profile;
-use super::rows::{DeviceSpan, HostSpan, Region, memory_event_name, operation_name};
+use super::rows::{
+    CounterSample, DeviceSpan, HostSpan, Region, counter_unit_name, memory_event_name, operation_name,
+};
 use crate::executions::{Executions, Which};
 use crate::places::Places;
 use crate::timeline::{Memory, Message, Timeline, Zone};
@@ -12,14 +14,18 @@ use crate::timeline::{Memory, Message, Timeline, Zone};
 /// Says nothing.
 const NONE: u32 = u32::MAX;
 const DISPATCH: u32 = 2;
+/// So many counters are told of a dispatch.
+const COUNTED: usize = 256;
 /// Measurements that this crate does not read.
-const UNSHOWN: [&str; 3] = ["counter-samples", "device-metric-samples", "executable-traces"];
+const UNSHOWN: [&str; 2] = ["device-metric-samples", "executable-traces"];
 const QUEUE_ALLOCA: u32 = 7;
 const QUEUE_DEALLOCA: u32 = 8;
 const BUFFER_ALLOCATE: u32 = 9;
 const BUFFER_FREE: u32 = 10;
 
 type Clocks = BTreeMap<u32, Clock>;
+/// Samples of counters by the dispatch that they are of: its device and event.
+type Samples<'p> = HashMap<(u32, u64), Vec<&'p CounterSample>>;
 type Rows = BTreeMap<(String, u8), Vec<Zone>>;
 
 impl Profile {
@@ -38,8 +44,12 @@ impl Profile {
             row(&mut rows, span.device, span.queue, "", 0).push(zone);
         }
         let clocks = self.clocks();
+        let mut samples = Samples::new();
+        for sample in self.counter_samples.iter().filter(|sample| sample.dispatch != 0) {
+            samples.entry((sample.device, sample.dispatch)).or_default().push(sample);
+        }
         for span in &self.device_spans {
-            if let Some(zone) = self.device_zone(span, &clocks, places) {
+            if let Some(zone) = self.device_zone(span, &clocks, &samples, places) {
                 row(&mut rows, span.device, span.queue, " on the device", 1).push(zone);
             }
         }
@@ -77,6 +87,13 @@ impl Profile {
             gaps.push(format!("{backwards} spans end before they begin and are left out"));
         }
         let clocks = self.clocks();
+        let dispatches = self.device_spans.iter().filter(|span| span.operation == DISPATCH);
+        let dispatches: HashSet<_> = dispatches.map(|span| (span.device, span.event)).collect();
+        let samples = self.counter_samples.iter().map(|sample| (sample.device, sample.dispatch));
+        let lost = samples.filter(|of| of.1 == 0 || !dispatches.contains(of)).count();
+        if lost > 0 {
+            gaps.push(format!("{lost} samples of counters belong to no dispatch and are left out"));
+        }
         let untimed = self.device_spans.iter().filter(|span| device_times(span, &clocks).is_none()).count();
         if untimed > 0 {
             gaps.push(format!(
@@ -115,11 +132,30 @@ impl Profile {
         self.named(zone, span.operation, span.executable, span.function, places)
     }
 
-    fn device_zone(&self, span: &DeviceSpan, clocks: &Clocks, places: &Places) -> Option<Zone> {
+    fn device_zone(
+        &self,
+        span: &DeviceSpan,
+        clocks: &Clocks,
+        samples: &Samples<'_>,
+        places: &Places,
+    ) -> Option<Zone> {
         let (begin, end) = device_times(span, clocks)?;
-        let facts = facts(span.submission, span.command_buffer, span.command, span.workgroups, span.bytes);
+        let mut facts =
+            facts(span.submission, span.command_buffer, span.command, span.workgroups, span.bytes);
+        let counted = samples.get(&(span.device, span.event)).filter(|_| span.operation == DISPATCH);
+        facts.extend(counted.into_iter().flatten().flat_map(|sample| self.counted(sample)).take(COUNTED));
         let zone = Zone { begin, end, text: facts.join("\n"), ..Zone::default() };
         Some(self.named(zone, span.operation, span.executable, span.function, places))
+    }
+
+    /// What a sample says of each counter: the sum of its numbers.
+    fn counted(&self, sample: &CounterSample) -> impl Iterator<Item = String> {
+        let counters = self.counters.iter().filter(|counter| counter.set == sample.set);
+        counters.filter_map(|counter| {
+            let values = sample.values.get(counter.first as usize..)?.get(..counter.count as usize)?;
+            let sum: u128 = values.iter().copied().map(u128::from).sum();
+            Some(format!("{}: {sum}{}", counter.name, counter_unit_name(counter.unit)))
+        })
     }
 
     /// A dispatch is named after its kernel and has its place, other work after what it is.
