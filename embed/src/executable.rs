@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use crate::image::Images;
 use crate::origin::DiskText;
@@ -31,6 +31,8 @@ pub struct Executable {
 /// When an executable was made, or a time at which it was.
 enum Made {
     At(SystemTime),
+    /// Just before its bytes were handed over, as a compiler inside the program does.
+    Before(Instant),
     /// Its bytes are part of the program.
     WithProgram,
     Unknown,
@@ -146,7 +148,7 @@ impl Executable {
         let bytes = bytes.into();
         let made = match &bytes {
             Cow::Borrowed(_) => Made::WithProgram,
-            Cow::Owned(_) => Made::At(SystemTime::now()),
+            Cow::Owned(_) => Made::Before(Instant::now()),
         };
         let storage = Storage::Memory(bytes);
         let Contents { found, unreadable } = read::contents(storage.bytes(), None).map_err(in_file)?;
@@ -246,6 +248,7 @@ impl Executable {
     pub fn disk_text(&self, path: impl AsRef<[u8]>) -> Option<DiskText> {
         let made = match self.made {
             Made::At(time) => time,
+            Made::Before(moment) => SystemTime::now().checked_sub(moment.elapsed())?,
             Made::WithProgram => written(&std::env::current_exe().ok()?)?,
             Made::Unknown => return None,
         };

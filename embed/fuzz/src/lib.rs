@@ -42,6 +42,12 @@ fn exercise_image(executable: &Executable, image: Image<'_>) {
             assert!(!location.file.is_empty());
         }
     }
+    for export in image.exports().take(20) {
+        let found = image.export_named(export.name()).map(|found| found.name());
+        assert_eq!(found, Some(export.name()));
+    }
+    assert!(!image.sources().iter().any(|source| source.is_listing()));
+    assert!(image.listings().iter().all(|listing| listing.is_listing()));
     for source in image.sources().iter().chain(image.listings().iter()) {
         check(source.path());
         if !source.is_compressed() {

@@ -37,8 +37,7 @@ const UNNUMBERED: [u64; 7] = [4, 6, 10, 11, 36, 38, 39];
 /// The calling conventions of kernels: for NVIDIA, for OpenCL, for AMD.
 const KERNELS: [u64; 3] = [71, 76, 91];
 
-/// More files than one module has, and longer paths.
-const MOST_FILES: usize = 4096;
+/// A longer path is none.
 const LONGEST_PATH: usize = 4096;
 
 pub(crate) fn is(bytes: &[u8]) -> bool {
@@ -85,6 +84,9 @@ struct Module<'a> {
     files: BTreeMap<u64, File>,
     /// The next number.
     next: u64,
+    /// How many more files, functions and kernels are kept. By abbreviations, a hostile record may take a few bits
+    /// where an honest one takes more bytes.
+    left: usize,
     /// Functions whose file is yet to be looked up, by name: that of their file, and their line.
     subprograms: Vec<(&'a [u8], u64, u64)>,
     declared: HashMap<&'a [u8], (Path<'a>, u32)>,
@@ -111,7 +113,7 @@ struct File {
 
 impl<'a> Module<'a> {
     fn read(image: &'a [u8]) -> Self {
-        let mut module = Self { image, ..Self::default() };
+        let mut module = Self { image, left: image.len() / 8, ..Self::default() };
         let start =
             if image.starts_with(WRAPPED) { bytes::u32(image, 8, HEADER).unwrap_or(0) as usize } else { 0 };
         let mut stream = Stream::new(Bits::new(image, start.saturating_add(MAGIC.len())));
@@ -148,6 +150,7 @@ impl<'a> Module<'a> {
             (MODULE, MODULE_FUNCTION) => {
                 let is_declaration = record.number(4) != 0;
                 if KERNELS.contains(&record.number(3)) && !is_declaration {
+                    self.spend(1)?;
                     self.kernels.push((record.number(0), record.number(1)));
                 }
             }
@@ -168,6 +171,10 @@ impl<'a> Module<'a> {
         let mut lengths = Bits::new(self.image.get(..blob.end)?, blob.start);
         let mut at = blob.start.checked_add(usize::try_from(record.number(1)).ok()?)?;
         for _ in 0..record.number(0) {
+            // Each takes a length of six bits and at least a byte.
+            if self.strings.len() > self.image.len() / 2 {
+                return None;
+            }
             let end = at.checked_add(usize::try_from(lengths.groups(6)?).ok()?)?;
             if end > blob.end {
                 return None;
@@ -179,21 +186,31 @@ impl<'a> Module<'a> {
         Some(())
     }
 
-    fn take_node(&mut self, record: &Record) {
+    fn take_node(&mut self, record: &Record) -> Option<()> {
         let number = |index| record.number(index);
         match record.code {
-            FILE if self.files.len() < MOST_FILES => {
+            FILE => {
                 let file = File { name: number(1), folder: number(2), text: number(5) };
+                // Any two strings may be put together.
+                let (folder, name) = self.path(file);
+                self.spend(1 + (folder.len() + name.len()) / 8)?;
                 self.files.insert(self.next, file);
                 self.take_text(file);
             }
             // Its name for the linker, if it has one, else its own.
             SUBPROGRAM => {
+                self.spend(1)?;
                 let name = if number(3) != 0 { number(3) } else { number(2) };
                 self.subprograms.push((self.string(name), number(4), number(5)));
             }
             _ => {}
         }
+        Some(())
+    }
+
+    fn spend(&mut self, count: usize) -> Option<()> {
+        self.left = self.left.checked_sub(count)?;
+        Some(())
     }
 
     fn take_text(&mut self, file: File) {
