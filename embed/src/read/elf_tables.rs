@@ -54,8 +54,9 @@ fn regions_of<H: FileHeader<Endian = LittleEndian>>(file: &[u8], header: &H) -> 
         if sections.section_name(LittleEndian, section) != Ok(SECTION) {
             continue;
         }
-        let offset = section.sh_offset(LittleEndian).into();
+        let offset: u64 = section.sh_offset(LittleEndian).into();
         if section.sh_flags(LittleEndian).contains(SHF_COMPRESSED) {
+            let offset = offset.min(file.len() as u64);
             return Err(Error::unsupported(offset, "a compressed section `.zonecast`"));
         }
         let place = section.file_range(LittleEndian).and_then(|(at, size)| bytes::range(file, at, size));

@@ -1,5 +1,6 @@
 //! What is particular about containers.
 
+use zonecast_embed::table::attach;
 use zonecast_embed::{Executable, Format, Note};
 
 use crate::expected::{data, locations, open};
@@ -109,6 +110,22 @@ fn bitcode_has_kernels_and_texts() {
         assert_eq!(locations(&bitcode, "hip_fill")[0].line, 11);
         assert_eq!(bitcode.image(0).unwrap().sources().len(), 1);
     }
+}
+
+/// Found by fuzzing.
+#[test]
+fn a_compressed_table_is_refused_at_a_place_in_the_file() {
+    let table = std::fs::read(data("../tables/example.zonecast")).unwrap();
+    let mut file = attach(&bytes("amdgpu/vec_c22_gfx942.hsaco"), &table).unwrap();
+    let (headers, names) = (section_headers(&file), section_names(&file));
+    let header = headers.into_iter().find(|&header| name_of(&file, names, header) == b".zonecast").unwrap();
+    let offset = number(&file, header + 24, 8) as u64;
+    // Its flags, and then where it is, too.
+    file[header + 9] |= 0x08;
+    let refused = |file: &[u8]| Executable::from_bytes(file.to_vec(), "packed").unwrap_err();
+    assert_eq!(refused(&file).offset(), Some(offset));
+    file[header + 24..header + 32].fill(0x30);
+    assert_eq!(refused(&file).offset(), Some(file.len() as u64));
 }
 
 /// The first version of the format has no size in it, and its payload goes on to the end.
