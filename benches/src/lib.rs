@@ -17,6 +17,7 @@
 //! * `src/bin/measured` holds the loops, built anew for each feature set, because cargo unifies the
 //!   features of what it builds at once. `peers/` is a workspace with the loops of peers that bring
 //!   another Tracy or need a newer compiler. Both are told what to run by [`program`].
+//! * [`instant`] is a GPU for the loops over zones on one, and for `src/bin/collector.rs`.
 //! * [`build`] calls cargo, [`callgrind`] counts, [`turns`] compares times.
 
 #[cfg(feature = "tools")]
@@ -25,6 +26,7 @@ pub mod build;
 pub mod callgrind;
 #[cfg(feature = "tools")]
 mod error;
+pub mod instant;
 #[cfg(feature = "tools")]
 pub mod items;
 pub mod program;
