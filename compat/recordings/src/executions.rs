@@ -133,7 +133,7 @@ impl Executions {
     /// Where the recordings do not fit together, in sentences.
     pub fn gaps(&self, profile: &Profile) -> Vec<String> {
         let mut kernels: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        for which in profile.executions().into_values() {
+        for which in profile.executions() {
             let (count, others) = kernels.entry(which.kernel).or_default();
             *count += 1;
             let grid = self.touched_by(&which).map(|one| one.0.grid);

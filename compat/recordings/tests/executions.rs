@@ -104,6 +104,24 @@ fn what_a_ring_forgot_is_at_the_beginning() {
     assert_eq!(touched, [0, 0, 3], "the last execution is the last one's");
 }
 
+/// A dispatch on a device is told of as one by the host is.
+#[test]
+fn dispatches_on_devices_are_joined() {
+    let [profile, replay] = ["profiles/counters.ireeprof", "replays/mlp.ireereplay"]
+        .map(|name| std::fs::read(other(name)).unwrap());
+    let mut executions = Executions::default();
+    executions.add_replay(&HalReplay::read(&replay).unwrap()).unwrap();
+    let profile = Profile::read(&profile).unwrap();
+    let timeline = profile.timeline(&Places::default(), &executions);
+    let of = |end: &str| {
+        let row = timeline.rows.iter().find(|row| row.name.ends_with(end)).unwrap();
+        let zone = row.zones.iter().find(|zone| zone.name == "mlp_dispatch_0_matmul_8x16x16_f32").unwrap();
+        zone.text.lines().filter(|line| line.starts_with("binding ")).collect::<Vec<_>>()
+    };
+    assert!(!of("queue 0").is_empty());
+    assert_eq!(of("queue 0"), of(" on the device"));
+}
+
 #[test]
 fn recordings_of_different_runs_are_not_taken_for_one() {
     let (_, gaps) = joined("run", None, Some(&std::fs::read(other("replays/mlp.ireereplay")).unwrap()));

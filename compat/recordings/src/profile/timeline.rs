@@ -34,25 +34,12 @@ impl Profile {
     /// recordings of the run say of them.
     pub fn timeline(&self, places: &Places, executions: &Executions) -> Timeline {
         let mut rows = Rows::new();
-        let which = self.executions();
+        let which = self.host_executions();
         for (index, span) in self.host_spans.iter().enumerate().filter(|(_, span)| span.begin <= span.end) {
-            let mut zone = self.host_zone(span, places);
-            for fact in which.get(&index).map(|which| executions.facts(which)).unwrap_or_default() {
-                zone.text.push('\n');
-                zone.text.push_str(&fact);
-            }
+            let zone = tell(self.host_zone(span, places), which.get(&index), executions);
             row(&mut rows, span.device, span.queue, "", 0).push(zone);
         }
-        let clocks = self.clocks();
-        let mut samples = Samples::new();
-        for sample in self.counter_samples.iter().filter(|sample| sample.dispatch != 0) {
-            samples.entry((sample.device, sample.dispatch)).or_default().push(sample);
-        }
-        for span in &self.device_spans {
-            if let Some(zone) = self.device_zone(span, &clocks, &samples, places) {
-                row(&mut rows, span.device, span.queue, " on the device", 1).push(zone);
-            }
-        }
+        self.add_device_rows(&mut rows, places, executions);
         for region in self.regions.iter().filter(|region| region.begin <= region.end) {
             row(&mut rows, region.device, region.queue, " regions", 2).push(region_zone(region));
         }
@@ -69,6 +56,21 @@ impl Profile {
         timeline.memory = self.memory_events();
         timeline.messages = self.submissions();
         timeline
+    }
+
+    fn add_device_rows(&self, rows: &mut Rows, places: &Places, executions: &Executions) {
+        let clocks = self.clocks();
+        let mut samples = Samples::new();
+        for sample in self.counter_samples.iter().filter(|sample| sample.dispatch != 0) {
+            samples.entry((sample.device, sample.dispatch)).or_default().push(sample);
+        }
+        let which = self.device_executions(&clocks);
+        for (index, span) in self.device_spans.iter().enumerate() {
+            if let Some(zone) = self.device_zone(span, &clocks, &samples, places) {
+                let zone = tell(zone, which.get(&index), executions);
+                row(rows, span.device, span.queue, " on the device", 1).push(zone);
+            }
+        }
     }
 
     /// What the timeline leaves out, in sentences.
@@ -104,17 +106,42 @@ impl Profile {
     }
 
     /// Which execution of its kernel each dispatch by the host is, by the index of its span.
-    pub(crate) fn executions(&self) -> HashMap<usize, Which<'_>> {
-        let mut spans: Vec<(usize, &HostSpan)> = self.host_spans.iter().enumerate().collect();
-        spans.retain(|(_, span)| span.operation == DISPATCH);
-        spans.sort_by_key(|(_, span)| span.begin);
+    fn host_executions(&self) -> HashMap<usize, Which<'_>> {
+        self.in_turn(self.host_spans.iter().map(|span| {
+            let kernel = (span.operation, span.executable, span.function);
+            (kernel, i128::from(span.begin), span.workgroups)
+        }))
+    }
+
+    /// The same of dispatches on devices.
+    fn device_executions(&self, clocks: &Clocks) -> HashMap<usize, Which<'_>> {
+        self.in_turn(self.device_spans.iter().map(|span| {
+            let kernel = (span.operation, span.executable, span.function);
+            let time = device_times(span, clocks).map(|(begin, _)| begin.into());
+            (kernel, time.unwrap_or(span.begin_tick.into()), span.workgroups)
+        }))
+    }
+
+    /// Every dispatch once: by the host, and on devices where the host has done none.
+    pub(crate) fn executions(&self) -> impl Iterator<Item = Which<'_>> {
+        let by_host = self.host_executions();
+        let all = if by_host.is_empty() { self.device_executions(&self.clocks()) } else { by_host };
+        all.into_values()
+    }
+
+    /// `spans` are what each one is (operation, executable, function), its beginning and grid.
+    fn in_turn(
+        &self,
+        spans: impl Iterator<Item = ((u32, u64, u32), i128, [u32; 3])>,
+    ) -> HashMap<usize, Which<'_>> {
+        let dispatches = spans.enumerate().filter(|(_, (kernel, ..))| kernel.0 == DISPATCH);
+        let mut dispatches: Vec<_> = dispatches.collect();
+        dispatches.sort_by_key(|(_, (_, begin, _))| *begin);
         let mut seen: HashMap<&str, usize> = HashMap::new();
-        let which = spans.into_iter().rev().filter_map(|(index, span)| {
-            let kernel = self.function_name(span.executable, span.function)?;
-            let count = seen.entry(kernel).or_default();
-            let later = *count;
-            *count += 1;
-            Some((index, Which { kernel, later, workgroups: span.workgroups }))
+        let which = dispatches.into_iter().rev().filter_map(|(index, (kernel, _, workgroups))| {
+            let kernel = self.function_name(kernel.1, kernel.2)?;
+            let later = *seen.entry(kernel).and_modify(|later| *later += 1).or_default();
+            Some((index, Which { kernel, later, workgroups }))
         });
         which.collect()
     }
@@ -203,6 +230,15 @@ impl Profile {
         messages.sort_by_key(|message| message.time);
         messages
     }
+}
+
+/// Adds what other recordings say of an execution.
+fn tell(mut zone: Zone, which: Option<&Which<'_>>, executions: &Executions) -> Zone {
+    for fact in which.map(|which| executions.facts(which)).unwrap_or_default() {
+        zone.text.push('\n');
+        zone.text.push_str(&fact);
+    }
+    zone
 }
 
 fn device_times(span: &DeviceSpan, clocks: &Clocks) -> Option<(i64, i64)> {
