@@ -300,6 +300,13 @@ mod run {
         assert_eq!(again.matches("buffers are the same").count(), 2, "{again}");
     }
 
+    /// The ring of an instrumented module holds addresses.
+    #[test]
+    fn kernels_that_write_addresses_down_write_the_same_each_time() {
+        let text = succeeds(&["replay", "run", &data("together/run.ireereplay"), "--repeat", "3"]);
+        assert_eq!(text.matches("buffers are the same").count(), 2, "{text}");
+    }
+
     #[test]
     fn a_flipped_bit_of_an_input_and_a_changed_constant_are_caught() {
         let case = sound();

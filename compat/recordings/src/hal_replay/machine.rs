@@ -28,6 +28,8 @@ pub(super) trait Watch {
 #[derive(Default)]
 pub(super) struct Machine<'r> {
     buffers: HashMap<u64, Buffer>,
+    /// Those of the run before, to be used anew: kernels that write addresses down write the same each time.
+    spare: HashMap<u64, Buffer>,
     /// Contents that came before their buffer.
     imported: HashMap<u64, &'r [u8]>,
     /// Files whose contents are part of the recording.
@@ -42,8 +44,9 @@ impl<'r> Machine<'r> {
         Self { instead, ..Self::default() }
     }
 
-    /// Goes through all records.
+    /// Goes through all records, from the beginning.
     pub(super) fn run(&mut self, replay: &HalReplay<'r>, watch: &mut dyn Watch) -> Result<(), String> {
+        self.spare = std::mem::take(&mut self.buffers);
         in_order(replay, &mut |record, table| self.step(record, table, watch))
     }
 
@@ -91,7 +94,9 @@ impl<'r> Machine<'r> {
         if size > 1 << 40 {
             return Err(format!("a buffer of {size} bytes is too large"));
         }
-        let mut buffer = Buffer::zeroed(size);
+        let spare = self.spare.remove(&record.object).filter(|spare| spare.len() == size);
+        let mut buffer = spare.unwrap_or_else(|| Buffer::zeroed(size));
+        buffer.fill(0);
         if let Some(contents) = self.imported.remove(&record.object) {
             let length = contents.len().min(size);
             buffer[..length].copy_from_slice(&contents[..length]);

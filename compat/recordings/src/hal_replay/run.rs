@@ -131,11 +131,12 @@ fn serve_job() -> Result<(), String> {
         let (id, path) = (pair[0].as_u64().unwrap_or_default(), pair[1].as_str().unwrap_or_default());
         instead.insert(id, fs::read(path).map_err(|error| format!("{path}: {error}"))?);
     }
+    let mut machine = Machine::new(instead);
     for run in 0..job["repeat"].as_u64().unwrap_or(1) {
         let folder = Path::new(job["outputs"].as_str().unwrap_or_default()).join(format!("run {run}"));
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let mut watch = Keep { run, folder, begin: Instant::now(), count: 0, reads: 0, name: String::new() };
-        Machine::new(instead.clone()).run(&replay, &mut watch)?;
+        machine.run(&replay, &mut watch)?;
     }
     Ok(())
 }
