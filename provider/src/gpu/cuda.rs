@@ -15,19 +15,21 @@
 //! # }
 //! ```
 
-use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use std::sync::OnceLock;
+use core::ffi::{CStr, c_char, c_int, c_void};
 
 use cudarc::driver::{CudaStream, sys};
 
 use crate::LaneKind;
 
-use super::driver::{Driver, NO_DEVICE, Names, device_name, forward, function, names_of};
+use super::driver::{Driver, NO_DEVICE, Names, forward, function, loaded};
 use super::{Device, Error, ErrorKind, Event, Stream};
 
 const STUB_LIBRARY: u32 = 34;
 
 static NAMES: Names = Names {
+    init: "cuInit",
+    device_count: "cuDeviceGetCount",
+    device_get_name: "cuDeviceGetName",
     event_create: "cuEventCreate",
     event_destroy: "cuEventDestroy_v2",
     event_record: "cuEventRecord",
@@ -39,6 +41,8 @@ static NAMES: Names = Names {
     exchange_mode: "cuThreadExchangeStreamCaptureMode",
     add_event_node: "cuGraphAddEventRecordNode",
     set_event_node: "cuGraphExecEventRecordNodeSetEvent",
+    no_device: &[NO_DEVICE],
+    stub: Some(STUB_LIBRARY),
 };
 
 /// CUDA's own functions.
@@ -49,8 +53,6 @@ struct Functions {
     ctx_push: unsafe extern "C" fn(*mut c_void) -> u32,
     ctx_pop: unsafe extern "C" fn(*mut *mut c_void) -> u32,
     stream_get_ctx: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32,
-    device_get_name: unsafe extern "C" fn(*mut c_char, c_int, c_int) -> u32,
-    device_count: c_int,
 }
 
 fn library(symbol: &'static str) -> Option<*const c_void> {
@@ -73,10 +75,7 @@ fn error_name(code: u32) -> String {
     name().unwrap_or_else(|| "an unknown error".into())
 }
 
-fn functions() -> Result<&'static Functions, Error> {
-    static FUNCTIONS: OnceLock<Result<Functions, Error>> = OnceLock::new();
-    FUNCTIONS.get_or_init(load).as_ref().map_err(Clone::clone)
-}
+loaded!("CUDA");
 
 fn load() -> Result<Functions, Error> {
     // SAFETY: loading CUDA's driver runs its own initialisers, which is what the program asks for.
@@ -87,14 +86,6 @@ fn load() -> Result<Functions, Error> {
     }
     // SAFETY: the types are those of CUDA's functions of these names.
     unsafe {
-        let init: unsafe extern "C" fn(c_uint) -> u32 = function(&library, "cuInit")?;
-        let count: unsafe extern "C" fn(*mut c_int) -> u32 = function(&library, "cuDeviceGetCount")?;
-        started("cuInit", init(0))?;
-        let mut device_count = 0;
-        started("cuDeviceGetCount", count(&mut device_count))?;
-        if device_count == 0 {
-            return Err(ErrorKind::NoDevice { call: "cuDeviceGetCount" }.into());
-        }
         Ok(Functions {
             driver: Driver::load(&NAMES, error_name, 1, &library)?,
             ctx_get_current: function(&library, "cuCtxGetCurrent")?,
@@ -102,40 +93,8 @@ fn load() -> Result<Functions, Error> {
             ctx_push: function(&library, "cuCtxPushCurrent_v2")?,
             ctx_pop: function(&library, "cuCtxPopCurrent_v2")?,
             stream_get_ctx: function(&library, "cuStreamGetCtx")?,
-            device_get_name: function(&library, "cuDeviceGetName")?,
-            device_count,
         })
     }
-}
-
-fn started(call: &'static str, code: u32) -> Result<(), Error> {
-    match code {
-        0 => Ok(()),
-        STUB_LIBRARY => Err(ErrorKind::Stub { call }.into()),
-        NO_DEVICE => Err(ErrorKind::NoDevice { call }.into()),
-        code => Err(Error::call(call, code, error_name(code))),
-    }
-}
-
-/// Whether CUDA can be used on this machine: the driver is there, and has a device.
-///
-/// # Errors
-/// Why not, in a sentence that says what to do.
-pub fn check() -> Result<(), Error> {
-    functions().map(drop)
-}
-
-/// The names of CUDA's devices.
-///
-/// # Errors
-/// As for [`check`].
-pub fn devices() -> Result<Vec<String>, Error> {
-    let functions = functions()?;
-    Ok(names_of(functions.device_count, functions.device_get_name))
-}
-
-pub(super) fn lacks() -> Vec<&'static str> {
-    functions().map_or_else(|_| Vec::new(), |functions| functions.driver.lacks())
 }
 
 /// A device of CUDA's, in one of its contexts.
@@ -208,7 +167,7 @@ impl Device for Cuda {
             let mut device = 0;
             // SAFETY: it writes one number.
             self.driver.check("cuCtxGetDevice", unsafe { (self.functions.ctx_get_device)(&mut device) })?;
-            Ok(device_name(device, self.functions.device_get_name))
+            Ok(self.driver.device_name(device))
         });
         name.ok().flatten().unwrap_or_else(|| "a CUDA device".into())
     }

@@ -20,8 +20,11 @@ const RELAXED: c_uint = 2;
 type Handle = *mut c_void;
 type Lookup<'a> = &'a dyn Fn(&'static str) -> Option<*const c_void>;
 
-/// The names of the functions.
+/// The names of the functions, and the codes of a driver that cannot be used.
 pub(super) struct Names {
+    pub(super) init: &'static str,
+    pub(super) device_count: &'static str,
+    pub(super) device_get_name: &'static str,
     pub(super) event_create: &'static str,
     pub(super) event_destroy: &'static str,
     pub(super) event_record: &'static str,
@@ -33,6 +36,39 @@ pub(super) struct Names {
     pub(super) exchange_mode: &'static str,
     pub(super) add_event_node: &'static str,
     pub(super) set_event_node: &'static str,
+    pub(super) no_device: &'static [u32],
+    pub(super) stub: Option<u32>,
+}
+
+impl Names {
+    /// What one of the first calls returned.
+    fn started(&self, call: &'static str, code: u32, error_name: fn(u32) -> String) -> Result<(), Error> {
+        match code {
+            0 => Ok(()),
+            code if self.stub == Some(code) => Err(ErrorKind::Stub { call }.into()),
+            code if self.no_device.contains(&code) => Err(ErrorKind::NoDevice { call }.into()),
+            code => Err(Error::call(call, code, error_name(code))),
+        }
+    }
+
+    /// Starts the driver. Returns how many devices it has: one at least.
+    ///
+    /// # Safety
+    /// As for [`Driver::load`].
+    unsafe fn start(&self, error_name: fn(u32) -> String, lookup: Lookup<'_>) -> Result<c_int, Error> {
+        let mut devices = 0;
+        // SAFETY: the types are those of the functions of these names; the second one writes a number.
+        unsafe {
+            let init: unsafe extern "C" fn(c_uint) -> u32 = function(lookup, self.init)?;
+            let count: unsafe extern "C" fn(*mut c_int) -> u32 = function(lookup, self.device_count)?;
+            self.started(self.init, init(0), error_name)?;
+            self.started(self.device_count, count(&mut devices), error_name)?;
+        }
+        match devices {
+            0 => Err(ErrorKind::NoDevice { call: self.device_count }.into()),
+            devices => Ok(devices),
+        }
+    }
 }
 
 type AddEventNode = unsafe extern "C" fn(*mut Handle, Handle, *const Handle, usize, Handle) -> u32;
@@ -44,6 +80,9 @@ pub(super) struct Driver {
     error_name: fn(u32) -> String,
     /// Of how many parts in 2^24 a time between events may be off.
     roundings: i64,
+    /// How many devices there are.
+    pub(super) devices: c_int,
+    device_get_name: unsafe extern "C" fn(*mut c_char, c_int, c_int) -> u32,
     event_create: unsafe extern "C" fn(*mut Handle, c_uint) -> u32,
     event_destroy: unsafe extern "C" fn(Handle) -> u32,
     event_record: unsafe extern "C" fn(Handle, Handle) -> u32,
@@ -69,7 +108,7 @@ pub(super) unsafe fn function<F: Copy>(lookup: Lookup<'_>, symbol: &'static str)
 }
 
 impl Driver {
-    /// Looks all functions up.
+    /// Starts the driver and looks all functions up.
     ///
     /// # Safety
     /// `lookup` finds the functions of a CUDA driver or a HIP runtime, which stays loaded.
@@ -85,6 +124,8 @@ impl Driver {
                 names,
                 error_name,
                 roundings,
+                devices: names.start(error_name, lookup)?,
+                device_get_name: function(lookup, names.device_get_name)?,
                 event_create: function(lookup, names.event_create)?,
                 event_destroy: function(lookup, names.event_destroy)?,
                 event_record: function(lookup, names.event_record)?,
@@ -98,6 +139,20 @@ impl Driver {
                 set_event_node: function(lookup, names.set_event_node).ok(),
             })
         }
+    }
+
+    pub(super) fn device_names(&self) -> Vec<String> {
+        let name = |device| self.device_name(device).unwrap_or_else(|| "a device without a name".into());
+        (0..self.devices).map(name).collect()
+    }
+
+    pub(super) fn device_name(&self, device: c_int) -> Option<String> {
+        let mut name = [0; 128];
+        // SAFETY: it writes at most as many bytes as it is told.
+        let code = unsafe { (self.device_get_name)(name.as_mut_ptr(), 127, device) };
+        // SAFETY: the last byte is 0, since there was room for one less.
+        let name = unsafe { CStr::from_ptr(name.as_ptr()) };
+        (code == 0).then(|| name.to_string_lossy().into_owned())
     }
 
     /// Optional functions that are not there.
@@ -238,28 +293,36 @@ impl Driver {
     }
 }
 
-/// The names of devices, by a driver's function that writes one.
-pub(super) fn names_of(
-    count: c_int,
-    get_name: unsafe extern "C" fn(*mut c_char, c_int, c_int) -> u32,
-) -> Vec<String> {
-    (0..count)
-        .map(|device| device_name(device, get_name).unwrap_or_else(|| "a device without a name".into()))
-        .collect()
-}
+/// A library's functions, found when they are first asked for, and what can be told of them.
+macro_rules! loaded {
+    ($what:literal) => {
+        fn functions() -> Result<&'static Functions, Error> {
+            static FUNCTIONS: std::sync::OnceLock<Result<Functions, Error>> = std::sync::OnceLock::new();
+            FUNCTIONS.get_or_init(load).as_ref().map_err(Clone::clone)
+        }
 
-/// The name of a device.
-pub(super) fn device_name(
-    device: c_int,
-    get_name: unsafe extern "C" fn(*mut c_char, c_int, c_int) -> u32,
-) -> Option<String> {
-    let mut name = [0; 128];
-    // SAFETY: it writes at most as many bytes as it is told.
-    let code = unsafe { get_name(name.as_mut_ptr(), 127, device) };
-    // SAFETY: the last byte is 0, since there was room for one less.
-    let name = unsafe { CStr::from_ptr(name.as_ptr()) };
-    (code == 0).then(|| name.to_string_lossy().into_owned())
+        #[doc = concat!("Whether ", $what, " can be used on this machine: its library is there, and has a device.")]
+        ///
+        /// # Errors
+        /// Why not, in a sentence that says what to do.
+        pub fn check() -> Result<(), Error> {
+            functions().map(drop)
+        }
+
+        #[doc = concat!("The names of ", $what, "'s devices.")]
+        ///
+        /// # Errors
+        /// As for [`check`].
+        pub fn devices() -> Result<Vec<String>, Error> {
+            functions().map(|functions| functions.driver.device_names())
+        }
+
+        pub(super) fn lacks() -> Vec<&'static str> {
+            functions().map_or_else(|_| Vec::new(), |functions| functions.driver.lacks())
+        }
+    };
 }
+pub(super) use loaded;
 
 /// Hands a backend's calls on to its driver, where they need no precaution.
 macro_rules! forward {

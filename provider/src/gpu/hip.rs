@@ -4,14 +4,14 @@
 //! ones have is optional. A missing library, function or device is an error; nothing panics. The device that is
 //! current on a thread of the program's stays current.
 
-use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
 use libloading::Library;
 
 use crate::LaneKind;
 
-use super::driver::{Driver, NO_DEVICE, Names, device_name, forward, function, names_of};
+use super::driver::{Driver, NO_DEVICE, Names, forward, function, loaded};
 use super::{Device, Error, ErrorKind, Event, Stream};
 
 const INVALID_DEVICE: u32 = 101;
@@ -22,6 +22,9 @@ const LIBRARIES: [&str; 4] = ["libamdhip64.so", "libamdhip64.so.7", "libamdhip64
 const LIBRARIES: [&str; 3] = ["amdhip64_7.dll", "amdhip64_6.dll", "amdhip64.dll"];
 
 static NAMES: Names = Names {
+    init: "hipInit",
+    device_count: "hipGetDeviceCount",
+    device_get_name: "hipDeviceGetName",
     event_create: "hipEventCreateWithFlags",
     event_destroy: "hipEventDestroy",
     event_record: "hipEventRecord",
@@ -33,6 +36,8 @@ static NAMES: Names = Names {
     exchange_mode: "hipThreadExchangeStreamCaptureMode",
     add_event_node: "hipGraphAddEventRecordNode",
     set_event_node: "hipGraphExecEventRecordNodeSetEvent",
+    no_device: &[NO_DEVICE, INVALID_DEVICE],
+    stub: None,
 };
 
 /// HIP's own functions.
@@ -40,8 +45,6 @@ struct Functions {
     driver: Driver,
     get_device: unsafe extern "C" fn(*mut c_int) -> u32,
     set_device: unsafe extern "C" fn(c_int) -> u32,
-    device_get_name: unsafe extern "C" fn(*mut c_char, c_int, c_int) -> u32,
-    device_count: c_int,
 }
 
 fn library() -> Option<&'static Library> {
@@ -70,10 +73,7 @@ fn error_name(code: u32) -> String {
     name().unwrap_or_else(|| "an unknown error".into())
 }
 
-fn functions() -> Result<&'static Functions, Error> {
-    static FUNCTIONS: OnceLock<Result<Functions, Error>> = OnceLock::new();
-    FUNCTIONS.get_or_init(load).as_ref().map_err(Clone::clone)
-}
+loaded!("HIP");
 
 fn load() -> Result<Functions, Error> {
     if library().is_none() {
@@ -81,51 +81,12 @@ fn load() -> Result<Functions, Error> {
     }
     // SAFETY: the types are those of HIP's functions of these names.
     unsafe {
-        let init: unsafe extern "C" fn(c_uint) -> u32 = function(&lookup, "hipInit")?;
-        let count: unsafe extern "C" fn(*mut c_int) -> u32 = function(&lookup, "hipGetDeviceCount")?;
-        started("hipInit", init(0))?;
-        let mut device_count = 0;
-        started("hipGetDeviceCount", count(&mut device_count))?;
-        if device_count == 0 {
-            return Err(ErrorKind::NoDevice { call: "hipGetDeviceCount" }.into());
-        }
         Ok(Functions {
             driver: Driver::load(&NAMES, error_name, 2, &lookup)?,
             get_device: function(&lookup, "hipGetDevice")?,
             set_device: function(&lookup, "hipSetDevice")?,
-            device_get_name: function(&lookup, "hipDeviceGetName")?,
-            device_count,
         })
     }
-}
-
-fn started(call: &'static str, code: u32) -> Result<(), Error> {
-    match code {
-        0 => Ok(()),
-        NO_DEVICE | INVALID_DEVICE => Err(ErrorKind::NoDevice { call }.into()),
-        code => Err(Error::call(call, code, error_name(code))),
-    }
-}
-
-/// Whether HIP can be used on this machine: the runtime is there, and has a device.
-///
-/// # Errors
-/// Why not, in a sentence that says what to do.
-pub fn check() -> Result<(), Error> {
-    functions().map(drop)
-}
-
-/// The names of HIP's devices.
-///
-/// # Errors
-/// As for [`check`].
-pub fn devices() -> Result<Vec<String>, Error> {
-    let functions = functions()?;
-    Ok(names_of(functions.device_count, functions.device_get_name))
-}
-
-pub(super) fn lacks() -> Vec<&'static str> {
-    functions().map_or_else(|_| Vec::new(), |functions| functions.driver.lacks())
 }
 
 /// A device of HIP's.
@@ -143,7 +104,7 @@ impl Hip {
     pub fn device(number: u32) -> Result<Self, Error> {
         let functions = functions()?;
         match c_int::try_from(number) {
-            Ok(device) if device < functions.device_count => {
+            Ok(device) if device < functions.driver.devices => {
                 Ok(Self { driver: &functions.driver, functions, device })
             }
             _ => Err(ErrorKind::NoDevice { call: "hipGetDeviceCount" }.into()),
@@ -199,7 +160,7 @@ impl Hip {
 
 impl Device for Hip {
     fn name(&self) -> String {
-        device_name(self.device, self.functions.device_get_name).unwrap_or_else(|| "a HIP device".into())
+        self.driver.device_name(self.device).unwrap_or_else(|| "a HIP device".into())
     }
 
     fn kind(&self) -> LaneKind {
