@@ -12,7 +12,10 @@ use std::time::Duration;
 use gpu_fake::{CREATE_EVENT, Fake};
 use support::{expected, open, sha256};
 use zonecast::embed::{Executable, Image};
-use zonecast::gpu::{Collector, Context, GraphExec, GraphZones, Stream};
+use zonecast::gpu::cuda::Cuda;
+#[cfg(feature = "hip")]
+use zonecast::gpu::hip::Hip;
+use zonecast::gpu::{Collector, Context, Gpu, GraphExec, GraphZones, Stream};
 use zonecast::{Lane, LaneZone, Time, dispatch, location, sources};
 use zonecast_fake_driver::Random;
 use zonecast_tracy_wire::{Capture, GpuSort, child};
@@ -126,54 +129,76 @@ fn lanes_are_contexts_and_share_the_last_ids() {
     assert_eq!(capture.violations(), []);
 }
 
+/// A grouped device, and the names of its first streams.
+const GROUP: &str = "GPU 0";
+const GROUPED: [&str; 4] = ["a", "b", "c", "d"];
+
 /// Zones of several streams overlap in one context, and nest within their own stream's alone.
-#[test]
-fn the_streams_of_a_device_are_rows_of_one_context() {
-    const STREAMS: [&str; 4] = ["a", "b", "c", "d"];
-    let capture = child::capture(|| {
-        let _session = zonecast::start();
-        wait_for_server();
-        let fake = Fake::cuda();
-        fake.push();
-        let streams = fake.together("GPU 0", STREAMS);
-        for _ in 0..50 {
-            let _outer = streams.each_ref().map(|(context, _)| context.zone(location!("outer")));
-            for (context, stream) in &streams {
-                let _inner = context.zone(location!("inner"));
-                fake.launch(*stream, 50_000);
-            }
+fn work_together(fake: &Fake, gpu: impl Fn() -> Gpu) {
+    let _session = zonecast::start();
+    wait_for_server();
+    let streams = fake.streams(&gpu().together(GROUP), GROUPED);
+    for _ in 0..50 {
+        let _outer = streams.each_ref().map(|(context, _)| context.zone(location!("outer")));
+        for (context, stream) in &streams {
+            let _inner = context.zone(location!("inner"));
+            fake.launch(*stream, 50_000);
         }
-        assert_eq!(Collector::running().flush(Duration::from_secs(60)), 0);
-        // A stream that comes later is one more row.
-        let [(late, stream)] = fake.together("GPU 0", ["late"]);
-        {
-            let _outer = late.zone(location!("late"));
-            fake.launch(stream, 50_000);
-        }
-        assert_eq!(Collector::running().flush(Duration::from_secs(60)), 0);
-        drop((streams, late));
-        fake.assert_no_misuse();
-    });
+    }
+    assert_eq!(Collector::running().flush(Duration::from_secs(60)), 0);
+    // A stream that comes later is one more row.
+    let [(late, stream)] = fake.streams(&gpu().together(GROUP), ["late"]);
+    {
+        let _outer = late.zone(location!("late"));
+        fake.launch(stream, 50_000);
+    }
+    assert_eq!(Collector::running().flush(Duration::from_secs(60)), 0);
+    drop((streams, late));
+    fake.assert_no_misuse();
+}
+
+fn assert_rows(capture: &Capture, sort: GpuSort) {
     let device = capture.gpu_contexts().one();
-    assert_eq!((device.name(), device.sort()), (Some("GPU 0"), GpuSort::Cuda));
+    assert_eq!((device.name(), device.sort()), (Some(GROUP), sort));
     let mut rows = BTreeMap::<_, Vec<_>>::new();
     for zone in capture.gpu_zones().named("outer") {
         rows.entry(zone.thread()).or_default().push(zone);
     }
     let late = capture.gpu_zones().named("late").one();
     assert!(!rows.contains_key(&late.thread()) && late.parent().is_none());
-    assert_eq!(rows.values().map(Vec::len).collect::<Vec<_>>(), [50; STREAMS.len()]);
+    assert_eq!(rows.values().map(Vec::len).collect::<Vec<_>>(), [50; GROUPED.len()]);
     let mut inner = 0;
     for zone in capture.gpu_zones().named("inner") {
         let parent = zone.parent().unwrap();
         assert_eq!((parent.name(), parent.thread()), ("outer", zone.thread()));
         inner += 1;
     }
-    assert_eq!(inner, 50 * STREAMS.len());
+    assert_eq!(inner, 50 * GROUPED.len());
     let [first, second] = [0, 1].map(|row| rows.values().nth(row).unwrap());
     let overlap = first.iter().zip(second).filter(|(first, second)| first.end_ns() > second.start_ns());
     assert!(overlap.count() > 0, "streams run at the same time");
-    assert_times(&capture);
+    assert_times(capture);
+}
+
+#[test]
+fn the_streams_of_a_device_are_rows_of_one_context() {
+    let capture = child::capture(|| {
+        let fake = Fake::cuda();
+        fake.push();
+        // SAFETY: the stream is never destroyed.
+        work_together(&fake, || Gpu::new(unsafe { Cuda::of_stream(fake.stream()) }.unwrap()).unwrap());
+    });
+    assert_rows(&capture, GpuSort::Cuda);
+}
+
+#[test]
+#[cfg(feature = "hip")]
+fn so_are_those_of_a_device_of_hips() {
+    let capture = child::capture(|| {
+        let fake = Fake::hip();
+        work_together(&fake, || Gpu::new(Hip::device(0).unwrap()).unwrap());
+    });
+    assert_rows(&capture, GpuSort::Rocprof);
 }
 
 /// Random programs on fake devices: streams, nesting, graphs, late events, drivers without memory.

@@ -152,9 +152,14 @@ impl Fake {
     pub(crate) fn together<const N: usize>(&self, device: &str, names: [&str; N]) -> [(Context, Stream); N] {
         // SAFETY: streams are never destroyed.
         let gpu = Gpu::new(unsafe { Cuda::of_stream(self.stream()) }.unwrap()).unwrap().together(device);
+        self.streams(&gpu, names)
+    }
+
+    /// Streams of a device, and their zones.
+    pub(crate) fn streams<const N: usize>(&self, gpu: &Gpu, names: [&str; N]) -> [(Context, Stream); N] {
         names.map(|name| {
             let stream = self.stream();
-            // SAFETY: as above.
+            // SAFETY: streams are never destroyed.
             (unsafe { gpu.context(stream, name) }, stream)
         })
     }
