@@ -118,38 +118,59 @@ impl Kernels {
         Self { module: Arc::downgrade(module), stage, images: images.map(|_| Slots::new()).collect(), order }
     }
 
+    /// The module, if there is anything to be read from it: a file that was written to may have become shorter.
+    fn module(&self) -> Option<Arc<Registered>> {
+        self.module.upgrade().filter(|module| module.executable().unchanged())
+    }
+
     /// Those of an image, made where they are not there yet.
     fn all(&self, image: usize) -> impl Iterator<Item = &Site> {
-        let module = self.module.upgrade();
-        let count =
-            module.as_ref().and_then(|module| Some(module.executable().image(image)?.exports().len()));
-        let made = self.images.get(image).and_then(|slots| slots.get()).map_or(0, |slots| slots.len());
-        (0..count.unwrap_or(made)).filter_map(move |ordinal| self.get(image, ordinal))
+        let module = self.module();
+        let exports = |module: &Arc<Registered>| Some(module.executable().image(image)?.exports().len());
+        let slots = || self.images.get(image)?.get().map(|slots| slots.len());
+        let count = module.as_ref().map_or_else(slots, exports).unwrap_or(0);
+        (0..count).filter_map(move |ordinal| match &module {
+            Some(module) => self.make(module, image, ordinal),
+            None => self.made(image, ordinal),
+        })
     }
 
     fn get(&self, image: usize, ordinal: usize) -> Option<&Site> {
+        self.made(image, ordinal).or_else(|| {
+            let module = self.module()?;
+            self.make(&module, image, ordinal)
+        })
+    }
+
+    fn made(&self, image: usize, ordinal: usize) -> Option<&Site> {
+        self.images.get(image)?.get()?.get(ordinal)?.get().map(|site| &**site)
+    }
+
+    /// The site of an export, made unless it is there.
+    fn make(&self, module: &Registered, image: usize, ordinal: usize) -> Option<&Site> {
         let slots = self.images.get(image)?;
-        let made = || slots.get()?.get(ordinal)?.get();
-        if let Some(site) = made() {
-            return Some(site);
-        }
-        let module = self.module.upgrade()?;
         let image = module.executable().image(image)?;
-        let export = image.export(ordinal)?;
         let slots = slots.get_or_init(|| (0..image.exports().len()).map(|_| OnceLock::new()).collect());
-        Some(slots.get(ordinal)?.get_or_init(|| Box::new(site(&module, export, self.stage.as_deref()))))
+        let slot = slots.get(ordinal)?;
+        match slot.get() {
+            Some(site) => Some(site),
+            None => {
+                let export = image.export(ordinal)?;
+                Some(slot.get_or_init(|| Box::new(site(module, export, self.stage.as_deref()))))
+            }
+        }
     }
 
     /// The first of that name, looked up in the module, or among those that were made while that was there.
     fn named(&self, name: &str) -> Option<&Site> {
-        let Some(module) = self.module.upgrade() else {
+        let Some(module) = self.module() else {
             let mut made = self.order.iter().flat_map(|&image| self.all(image));
             return made.find(|site| site.name == name);
         };
         let found =
             |&image: &usize| Some((image, module.executable().image(image)?.export_named(name)?.ordinal()));
         let (image, ordinal) = self.order.iter().find_map(found)?;
-        self.get(image, ordinal)
+        self.make(&module, image, ordinal)
     }
 }
 

@@ -106,6 +106,19 @@ fn sites_in_debug_information_are_made_when_they_are_asked_for() {
 }
 
 #[test]
+fn nothing_is_looked_up_in_a_file_that_was_written_to() {
+    let copy = tempfile::NamedTempFile::new().unwrap();
+    std::fs::copy(data("dwarf/saxpy_c22_full.so"), copy.path()).unwrap();
+    let module = sources::open(copy.path()).unwrap();
+    let (untouched, sites) = (dispatch::sites(&module), dispatch::sites(&module));
+    let saxpy = sites.named("host_saxpy").unwrap();
+    std::fs::write(copy.path(), b"gone").unwrap();
+    assert!(std::ptr::eq(saxpy, sites.named("host_saxpy").unwrap()));
+    assert!(sites.named("host_fill").is_none() && sites.get(0, 0).is_none());
+    assert_eq!((sites.iter().count(), untouched.iter().count()), (1, 0));
+}
+
+#[test]
 fn all_sites_can_be_made() {
     let (_module, sites) = register("dwarf/saxpy_c22_full.so");
     let names: Vec<_> = sites.iter().map(|site| site.name()).collect();
