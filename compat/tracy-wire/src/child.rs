@@ -16,9 +16,11 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::net::TcpListener;
+use std::net::Ipv4Addr;
+#[cfg(unix)]
+use std::net::SocketAddrV4;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::capture::Capture;
@@ -27,8 +29,9 @@ use crate::receiver::Receiver;
 
 /// Says to a second run of a test's executable which test it is to be.
 const ROLE: &str = "ZONECAST_WIRE_CHILD";
-/// How long a program may take to exit once its client was let go.
-const EXIT_WITHIN: Duration = Duration::from_secs(30);
+/// How long a program may take to greet, to say the next thing, and to exit once its client was let go: longer
+/// than any machine is busy with something else.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Runs `body` in a process of its own, and captures it.
 ///
@@ -149,7 +152,7 @@ impl Program {
     }
 
     /// Starts the program, captures it, and waits for it to exit. A program that does not exit
-    /// within 30 s of the capture's end is killed.
+    /// within five minutes of the capture's end is killed.
     ///
     /// # Errors
     /// If it cannot be started. That it cannot be captured is told by [`Finished::capture`].
@@ -169,7 +172,8 @@ impl Program {
         self.command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?);
         let child = self.command.spawn()?;
         let mut receiver = Receiver::new("127.0.0.1", port)
-            .connect_within(Duration::from_secs(30))
+            .connect_within(PATIENCE)
+            .stall_after(PATIENCE)
             .expect_process(child.id());
         if let Some(change) = self.receiver {
             receiver = change(receiver);
@@ -212,7 +216,7 @@ impl Drop for Started {
 }
 
 fn wait(child: &mut Child) -> std::io::Result<ExitStatus> {
-    let deadline = Instant::now() + EXIT_WITHIN;
+    let deadline = Instant::now() + PATIENCE;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
@@ -264,15 +268,33 @@ impl Finished {
 pub fn free_port() -> u16 {
     static TAKEN: Mutex<Option<HashSet<u16>>> = Mutex::new(None);
     const PORTS: std::ops::Range<u16> = 10_000..32_000;
-    let mut taken = TAKEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
     let taken = taken.get_or_insert_default();
     // Processes begin at places of their own, so that two seldom look at the same port at once.
     let width = u32::from(PORTS.end - PORTS.start);
     let start = std::process::id().wrapping_mul(389) % width;
     (0..width)
         .map(|step| PORTS.start + ((start + step) % width) as u16)
-        .find(|port| {
-            !taken.contains(port) && TcpListener::bind(("127.0.0.1", *port)).is_ok() && taken.insert(*port)
-        })
+        .find(|port| !taken.contains(port) && is_free(*port) && taken.insert(*port))
         .expect("some port of 22,000 is free")
+}
+
+/// Whether a program could listen on a port.
+///
+/// The port is bound and never listened on: a process that another thread starts meanwhile has a copy of the
+/// socket until it runs its own program, and one that listens would keep the port from ours until then.
+#[cfg(unix)]
+fn is_free(port: u16) -> bool {
+    use rustix::net::{AddressFamily, SocketType, bind, socket, sockopt::set_socket_reuseaddr};
+    socket(AddressFamily::INET, SocketType::STREAM, None).is_ok_and(|socket| {
+        // As those do that listen.
+        set_socket_reuseaddr(&socket, true).is_ok()
+            && bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)).is_ok()
+    })
+}
+
+/// Whether a program could listen on a port.
+#[cfg(not(unix))]
+fn is_free(port: u16) -> bool {
+    std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok()
 }

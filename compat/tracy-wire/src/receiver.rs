@@ -23,11 +23,14 @@ const TICK: Duration = Duration::from_millis(50);
 const RETRY: Duration = Duration::from_millis(10);
 /// How long an attempt may take, where nothing even refuses it.
 const ATTEMPT: Duration = Duration::from_secs(3);
-/// How long a client that is done, or was told to stop, may be silent before it is let go.
+/// How long a client that has ended because it was told to may be silent before it is let go. It throws away what
+/// its threads look up from then on, so not every answer comes.
 const DRAIN: Duration = Duration::from_secs(5);
 
 /// What is told of a capture's progress.
 type Report = Box<dyn FnMut(&Capture) + Send>;
+/// What says that a capture has all that is wanted.
+type Enough = Box<dyn FnMut(&Capture) -> bool + Send>;
 
 /// Connects to a client and captures what it tells.
 ///
@@ -53,6 +56,7 @@ pub struct Receiver {
     stall_after: Duration,
     stop_after: Option<Duration>,
     stop: Option<Arc<AtomicBool>>,
+    stop_once: Option<Enough>,
     process: Option<u64>,
     broadcast_port: u16,
     keep: Keep,
@@ -73,6 +77,7 @@ impl Receiver {
             stall_after: Duration::from_secs(30),
             stop_after: None,
             stop: None,
+            stop_once: None,
             process: None,
             broadcast_port: BROADCAST_PORT,
             keep: Keep::Everything,
@@ -90,7 +95,9 @@ impl Receiver {
         self
     }
 
-    /// How long the client may be silent. 30 s unless said; an idle client says something every 5 s.
+    /// How long the client may be silent. 30 s unless said; an idle client says something every 5 s, and one that
+    /// looks up names of functions may take longer. One that is done or was told to stop, and does not answer what
+    /// it was asked, is let go then: [`Capture::lost`] counts what is missing.
     #[must_use]
     pub fn stall_after(mut self, limit: Duration) -> Self {
         self.stall_after = limit;
@@ -108,6 +115,14 @@ impl Receiver {
     #[must_use]
     pub fn stop_when(mut self, flag: Arc<AtomicBool>) -> Self {
         self.stop = Some(flag);
+        self
+    }
+
+    /// Stops the capture once `enough` says so of what came, as [`stop_after`](Self::stop_after) would.
+    /// It is asked every 50 ms; by then, more may have come.
+    #[must_use]
+    pub fn stop_once(mut self, enough: impl FnMut(&Capture) -> bool + Send + 'static) -> Self {
+        self.stop_once = Some(Box::new(enough));
         self
     }
 
@@ -305,6 +320,10 @@ impl Receiver {
         }
     }
 
+    fn has_enough(&mut self, capture: &Capture) -> bool {
+        self.stop_once.as_mut().is_some_and(|enough| enough(capture))
+    }
+
     fn is_told_to_stop(&self) -> bool {
         self.stop.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
@@ -331,13 +350,15 @@ struct Pace {
     start: Instant,
     heard: Instant,
     reported: Instant,
+    /// Whether all that is wanted has come.
+    enough: bool,
     stopping: bool,
 }
 
 impl Pace {
     fn new() -> Self {
         let now = Instant::now();
-        Self { start: now, heard: now, reported: now, stopping: false }
+        Self { start: now, heard: now, reported: now, enough: false, stopping: false }
     }
 
     fn is_time_to_report(&mut self) -> bool {
@@ -351,7 +372,9 @@ impl Pace {
 
     /// Whether there is a reason to stop.
     fn is_due(&self, receiver: &Receiver) -> bool {
-        receiver.is_told_to_stop() || receiver.stop_after.is_some_and(|limit| self.start.elapsed() >= limit)
+        self.enough
+            || receiver.is_told_to_stop()
+            || receiver.stop_after.is_some_and(|limit| self.start.elapsed() >= limit)
     }
 }
 
@@ -377,13 +400,16 @@ impl Session {
             self.send_questions()?;
             if pace.is_time_to_report() {
                 self.report(receiver)?;
+                pace.enough |= receiver.has_enough(self.engine.capture());
             }
             let ended = self.engine.is_ended();
             let silent = pace.heard.elapsed();
-            if ended && self.engine.is_settled() || (ended || pace.stopping) && silent >= DRAIN {
+            let limit = if ended && pace.stopping { DRAIN } else { receiver.stall_after };
+            let stalled = silent >= limit;
+            if ended && self.engine.is_settled() || (ended || pace.stopping) && stalled {
                 return self.let_go(pace.stopping);
             }
-            if silent >= receiver.stall_after {
+            if stalled {
                 return Err(ErrorKind::Stalled { waited: silent });
             }
             if !ended && !pace.stopping && pace.is_due(receiver) {

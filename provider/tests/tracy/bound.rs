@@ -8,7 +8,7 @@ use zonecast::{Pool, message, zone};
 use zonecast_tracy_wire::child::Case;
 use zonecast_tracy_wire::{Capture, Keep};
 
-use crate::support::{case, on_threads, start, wait_for_server};
+use crate::support::{PATIENCE, case, on_threads, start, wait_for_server};
 
 const MIB: u64 = 1 << 20;
 /// What the process takes beside events: the executable, Tracy's own buffers, the threads' stacks.
@@ -34,7 +34,7 @@ fn capture_late(case: Case, body: impl FnOnce()) -> Capture {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ready");
     let mut started = case.env(READY, file.to_str().unwrap()).program(body).start().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + PATIENCE;
     while !file.exists() && started.child.try_wait().unwrap().is_none() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(2));
     }

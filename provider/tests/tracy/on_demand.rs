@@ -9,9 +9,9 @@ use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use zonecast::{Lane, Lock, Time, location, lock, message, plot, zone};
-use zonecast_tracy_wire::{self as wire, LockAction};
+use zonecast_tracy_wire::{self as wire, Capture, LockAction};
 
-use crate::support::{case, wait_for_server};
+use crate::support::{PATIENCE, case, wait_for_server};
 
 #[test]
 fn nothing_is_recorded_before_a_profiler_connects() {
@@ -48,18 +48,16 @@ fn each_connection_has_zones_of_its_own() {
             });
         }
         // Longer than the test takes, which then ends this.
-        std::thread::sleep(Duration::from_secs(120));
+        std::thread::sleep(PATIENCE);
         // SAFETY: it has no preconditions. Tracy's own end would wait for a profiler.
         unsafe { libc::_exit(0) }
     });
-    let mut started = program
-        .receiver(|receiver| receiver.check(true).stop_after(Duration::from_millis(300)))
-        .start()
-        .unwrap();
+    let enough = |capture: &Capture| capture.zones().named("inner").count() > 100;
+    let mut started =
+        program.receiver(move |receiver| receiver.check(true).stop_once(enough)).start().unwrap();
     for connection in 0..4 {
         let capture = started.receiver.capture().unwrap();
         assert_eq!(capture.violations(), [], "connection {connection}");
-        assert!(capture.zones().named("inner").count() > 100, "connection {connection}");
         for zone in capture.zones().named("inner") {
             let parent = zone.parent().map(|parent| parent.name());
             assert!(matches!(parent, None | Some("outer")), "{parent:?}");

@@ -7,6 +7,9 @@ use zonecast_tracy_wire::child::Case;
 /// Nothing is recorded before a profiler has connected.
 pub(crate) const ON_DEMAND: bool = cfg!(feature = "tracy-on-demand");
 
+/// Longer than any machine is busy with something else.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
+
 /// A process that traces with Tracy, whatever else the build has.
 pub(crate) fn case() -> Case {
     Case::new().env("ZONECAST_PROVIDER", "tracy").receiver(|receiver| receiver.check(true))
@@ -23,7 +26,7 @@ pub(crate) fn start() -> zonecast::Session {
 
 /// Waits until a server has connected.
 pub(crate) fn wait_for_server() {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + PATIENCE;
     while !zonecast::is_connected() {
         assert!(Instant::now() < deadline, "no server has connected");
         std::thread::sleep(Duration::from_millis(1));

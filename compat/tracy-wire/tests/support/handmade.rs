@@ -22,14 +22,14 @@ pub(crate) fn accept(listener: &TcpListener) -> TcpStream {
 }
 
 /// Greets as the process `pid` with nanoseconds for ticks.
-pub(crate) fn welcome(socket: &mut TcpStream, pid: u32) {
+pub(crate) fn welcome(socket: &mut impl Write, pid: u32) {
     let welcome = Welcome { pid: pid.into(), program: "handmade".into(), ..Welcome::default() };
     socket.write_all(&[1]).expect("the server listens");
     socket.write_all(&welcome.to_bytes()).expect("the server listens");
 }
 
 /// Says one frame.
-pub(crate) fn say(socket: &mut TcpStream, items: &[Item<'_>]) {
+pub(crate) fn say(socket: &mut impl Write, items: &[Item<'_>]) {
     let mut encoder = Encoder::default();
     items.iter().for_each(|item| encoder.push(item));
     let mut frame = Vec::new();

@@ -29,7 +29,6 @@ fn main() {
         "gpu" => gpu(client),
         "memory" => memory(),
         "endless" => endless(),
-        "sessions" => sessions(),
         "flood" => flood(),
         #[cfg(feature = "fibers")]
         "fibers" => fibers(),
@@ -123,23 +122,6 @@ fn endless() {
     loop {
         let _zone = span!("again");
         std::thread::sleep(Duration::from_micros(200));
-    }
-}
-
-/// One zone per connection of an on-demand client, for two connections.
-fn sessions() {
-    for session in ["first session", "second session"] {
-        wait_until(Client::is_connected);
-        drop(Client::running().expect("it runs").span_alloc(Some(session), "sessions", "main.rs", 1, 0));
-        wait_until(|| !Client::is_connected());
-    }
-}
-
-fn wait_until(done: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(30), "the test did not do its part");
-        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
