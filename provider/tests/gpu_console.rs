@@ -39,7 +39,7 @@ fn program() {
             fake.launch(stream, 300_000);
         }
     }
-    assert_eq!(Collector::running().flush(Duration::from_secs(60)), 0);
+    assert_eq!(Collector::running().flush(Duration::from_secs(600)), 0);
 }
 
 #[test]

@@ -19,6 +19,9 @@ use zonecast::location;
 use gpu_fake::{CURRENT, EVENTS, Fake, INIT, STREAMS};
 use gpu_sim::keeper;
 
+/// Longer than any machine is busy with something else.
+const PATIENCE: Duration = Duration::from_secs(600);
+
 /// Runs one of the cases below. Returns what it said on standard error.
 fn case(name: &str) -> String {
     let (output, said) = process(name);
@@ -138,7 +141,7 @@ mod cases {
         drop(context.zone(location!("captured")));
         std::thread::sleep(Duration::from_millis(5));
         fake.capture(stream, false);
-        assert_eq!(Collector::running().flush(Duration::from_secs(5)), 0);
+        assert_eq!(Collector::running().flush(PATIENCE), 0);
         let outcome = context.outcome();
         assert_eq!((outcome.recorded, outcome.in_capture, outcome.failed), (3 * trees, 1, 0));
         let seen = keeper.take();
@@ -159,7 +162,7 @@ mod cases {
     /// All that was made is given back.
     fn nothing_left(fake: &Fake, streams: u64) {
         let started = Instant::now();
-        while fake.number(EVENTS) > 0 && started.elapsed() < Duration::from_secs(5) {
+        while fake.number(EVENTS) > 0 && started.elapsed() < PATIENCE {
             Collector::running().flush(Duration::from_millis(1));
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -333,7 +336,7 @@ mod cases {
                 }
             }
         }
-        assert_eq!(Collector::running().flush(Duration::from_secs(60)), 0);
+        assert_eq!(Collector::running().flush(PATIENCE), 0);
         assert_eq!(context.outcome().recorded, 40);
         assert!(keeper.take().iter().all(|zone| zone.title == "parent"));
     }
@@ -366,7 +369,7 @@ mod cases {
             scope.spawn(work).join().unwrap()
         });
         drop(context);
-        assert_eq!(Collector::running().flush(Duration::from_secs(60)), 0);
+        assert_eq!(Collector::running().flush(PATIENCE), 0);
         let titles: Vec<_> = keeper.take().into_iter().map(|zone| (zone.depth, zone.title)).collect();
         let expected =
             [(0, "outer"), (1, "inner"), (2, "innermost"), (0, "outer"), (1, "forgotten"), (0, "last")];
@@ -391,7 +394,7 @@ mod cases {
             let memory = stream.clone_htod(&[1_u8, 2, 3]).unwrap();
             assert_eq!(stream.clone_dtoh(&memory).unwrap(), [1, 2, 3]);
         }
-        assert_eq!(Collector::running().flush(Duration::from_secs(60)), 0);
+        assert_eq!(Collector::running().flush(PATIENCE), 0);
         assert_eq!(keeper.take()[0].title, "copy");
         drop((context, gpu));
         let said = zonecast::gpu::diagnose()[0].to_string();
@@ -411,7 +414,7 @@ mod cases {
         for _ in 0..10 {
             drop(context.zone(location!("after")));
         }
-        assert_eq!(Collector::running().flush(Duration::from_secs(5)), 0);
+        assert_eq!(Collector::running().flush(PATIENCE), 0);
         let outcome = context.outcome();
         assert_eq!((outcome.recorded + outcome.failed, outcome.in_flight), (11, 0), "{outcome:?}");
     }

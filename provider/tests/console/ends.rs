@@ -52,6 +52,7 @@ mod signals {
     use std::process::Stdio;
     use std::time::{Duration, Instant};
 
+    use super::super::programs::PATIENCE;
     use super::*;
 
     #[test]
@@ -156,7 +157,7 @@ mod signals {
             if let Some(status) = process.try_wait().unwrap() {
                 break status;
             }
-            if begun.elapsed() > Duration::from_secs(30) {
+            if begun.elapsed() > PATIENCE {
                 process.kill().unwrap();
             }
             std::thread::sleep(Duration::from_millis(20));

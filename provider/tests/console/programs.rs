@@ -12,7 +12,7 @@ use zonecast::{
 pub(crate) const WHICH: &str = "ZONECAST_TEST_PROGRAM";
 
 /// Longer than any machine is busy with something else.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 
 #[test]
 #[ignore = "it is what the other tests run as a child"]
