@@ -12,6 +12,9 @@ use zonecast_tracy_wire::{Keep, Receiver};
 
 use crate::Error;
 
+/// How long a program may be silent. Under valgrind it is some fifty times slower, besides what else the machine does.
+const PATIENCE: Duration = Duration::from_secs(600);
+
 /// A folder that is gone in the end, for what the programs write.
 pub(crate) fn folder() -> Result<tempfile::TempDir, Error> {
     tempfile::tempdir().map_err(|e| Error::File(std::env::temp_dir(), e))
@@ -61,7 +64,8 @@ impl Drain {
     fn start(port: u16) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let mut receiver = Receiver::new("127.0.0.1", port)
-            .connect_within(Duration::from_secs(60))
+            .connect_within(PATIENCE)
+            .stall_after(PATIENCE)
             .keep(Keep::Statistics)
             .ask_for_sources(false)
             .stop_when(Arc::clone(&over));

@@ -19,7 +19,7 @@ fn turns_are_relative_to_the_first() {
     assert_eq!(lines[0], ["loop_empty", "1.0000", "1.0000", "1.0000"]);
     assert_eq!(lines[1][0], "loop_zone");
     let numbers: Vec<f64> = lines[1][1..].iter().map(|n| n.parse().unwrap()).collect();
-    assert!(0.0 < numbers[1] && numbers[1] <= numbers[0] && numbers[0] <= numbers[2], "{numbers:?}");
+    assert!(0.0 <= numbers[1] && numbers[1] <= numbers[0] && numbers[0] <= numbers[2], "{numbers:?}");
     assert_eq!(lines.len(), 2);
 }
 

@@ -3,6 +3,7 @@
 #[path = "../../tracy-wire/tests/support/handmade.rs"]
 mod handmade;
 
+use std::io::{BufRead, BufReader};
 use std::net::{Shutdown, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -277,20 +278,23 @@ fn a_live_program_is_captured_and_recorded() {
 fn a_served_recording_is_captured() {
     let folder = Folder::new();
     let run = folder.recording("run", &stream(5, 30));
-    let port = zonecast_tracy_wire::child::free_port().to_string();
     let mut serving = Command::new(env!("CARGO_BIN_EXE_zonecast"))
-        .args(["serve", &run, "-p", &port])
-        .stderr(Stdio::null())
+        .args(["serve", &run, "-p", "0"])
+        .stderr(Stdio::piped())
         .spawn()
         .expect("the command runs");
-    let capture = json(&succeeds(&["capture", "-p", &port, "--format", "json"]));
+    let mut said = BufReader::new(serving.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("it says where it listens");
+    let port = line.split_once(" at 127.0.0.1:").expect("it listens").1.split(';').next().expect("a port");
+    let capture = json(&succeeds(&["capture", "-p", port, "--format", "json"]));
     assert_eq!(capture["zones"].as_array().map(Vec::len), Some(5));
     assert!(serving.wait().expect("it ends").success());
 }
 
 fn interrupt(process: &Child) {
-    let interrupted = Command::new("kill").args(["-INT", &process.id().to_string()]).status();
-    assert!(interrupted.expect("kill runs").success());
+    let interrupted = Command::new("sh").args(["-c", &format!("kill -INT {}", process.id())]).status();
+    assert!(interrupted.expect("a shell runs").success());
 }
 
 #[test]
@@ -306,6 +310,9 @@ fn an_interrupt_ends_a_capture_cleanly() {
     let mut socket = handmade::accept(&listener);
     handmade::welcome(&mut socket, 1);
     handmade::say(&mut socket, &handmade::zone("before the interrupt"));
+    // Once it asks for the thread's name, it has taken the greeting and the zone.
+    handmade::answer_until(&mut socket, Question::ThreadName(1));
+    handmade::say(&mut socket, &[Item::ThreadName { thread: 1, text: b"main" }]);
     interrupt(&capturing);
     handmade::answer_until(&mut socket, Question::Disconnect);
     handmade::end(&mut socket);

@@ -71,7 +71,8 @@ fn ten_tasks_on_four_threads_are_balanced() {
     assert!(capture.zones().all(|zone| zone.end_ns().is_some()));
     let polls = capture.plots()["polls"][0].1 as usize;
     let count = |name| capture.zones().named(name).count();
-    assert!(polls > TASKS * STEPS);
+    // At least once from the start and once more after each yield. A sleep may be over when it is looked at.
+    assert!(polls >= TASKS * (1 + STEPS / 2));
     // Once more each: a span is entered when its future is dropped, too.
     assert_eq!(count("task"), polls + TASKS);
     assert_eq!(count("step"), 2 * TASKS * STEPS);
