@@ -48,7 +48,7 @@ fn each_connection_has_zones_of_its_own() {
             });
         }
         // Longer than the test takes, which then ends this.
-        std::thread::sleep(PATIENCE);
+        sleep(PATIENCE);
         // SAFETY: it has no preconditions. Tracy's own end would wait for a profiler.
         unsafe { libc::_exit(0) }
     });
@@ -78,7 +78,7 @@ fn each_connection_is_told_of_everything_once() {
                 scope.spawn(|| use_forever(&mutex, &shown));
             }
             // The test takes less, and ends this.
-            sleep(Duration::from_secs(300));
+            sleep(PATIENCE);
             // SAFETY: it has no preconditions. Tracy's own end would wait for a profiler.
             unsafe { libc::_exit(0) }
         });
