@@ -7,6 +7,7 @@ mod gpu_fake;
 mod support;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use gpu_fake::{CREATE_EVENT, Fake};
@@ -27,11 +28,18 @@ fn wait_for_server() {
     }
 }
 
+/// Whether zones say when they were launched. They do not in a build without Tracy's headers, such as one that is told
+/// to look for them where nothing is.
+fn shows_launches() -> bool {
+    std::env::var_os("ZONECAST_TRACY_INCLUDE").is_none_or(|folder| Path::new(&folder).exists())
+}
+
 fn assert_times(capture: &Capture) {
     for zone in capture.gpu_zones() {
         let (start, end) = (zone.start_ns().unwrap(), zone.end_ns().unwrap());
         assert!(start < end, "{} takes time", zone.name());
-        assert!(zone.cpu_start_ns() <= start + 1_000, "{} begins after it was launched", zone.name());
+        let launched = !shows_launches() || zone.cpu_start_ns() <= start + 1_000;
+        assert!(launched, "{} begins after it was launched", zone.name());
         if let Some(parent) = zone.parent() {
             assert!(parent.start_ns().unwrap() <= start && end <= parent.end_ns().unwrap());
         }
