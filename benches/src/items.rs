@@ -131,7 +131,7 @@ pub static ITEMS: &[Item] = &[
     item("gpu-driver", &TRACY, "loop_gpu_driver"),
     item("gpu-zone", &TRACY, "loop_gpu_zone").gate(MoreThan("gpu-driver", 60.0)),
     item("gpu-zone-inside", &TRACY, "loop_gpu_zone_inside").gate(MoreThan("gpu-driver", 60.0)),
-    item("gpu-collector", &TRACY, "loop_gpu_collector").gate(AtMost(4200.0)),
+    item("gpu-collector", &TRACY, "loop_gpu_collector").gate(AtMost(5000.0)),
 
     item("tracy-zone-ondemand-off", &ON_DEMAND, "loop_zone").gate(AtMost(9.0)),
     item("tracy-raw-ondemand-off", &ON_DEMAND, "loop_tracy_raw"),
