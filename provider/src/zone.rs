@@ -40,16 +40,16 @@ impl Zone {
     pub fn begin_interned(place: &Interned) -> Self {
         match place.shared_name() {
             None => Self::begin(place.location()),
-            Some(name) => Self::begin_named(place.location(), name),
+            Some(_) => Self::begin_named(place),
         }
     }
 
     /// Apart, so that the compiler knows of the common case's zone that it is recorded.
     #[cold]
     #[inline(never)]
-    fn begin_named(location: &'static Location, name: &str) -> Self {
-        let zone = Self::begin(location);
-        zone.name(name);
+    fn begin_named(place: &Interned) -> Self {
+        let zone = Self::begin(place.location());
+        place.shared_name().into_iter().for_each(|name| zone.name(name));
         zone
     }
 

@@ -94,6 +94,9 @@ impl Slot {
 
     #[inline(always)]
     fn find(mut self) -> Self {
+        // SAFETY: the tail is not at a block's end, so its lowest bits are not all 0. The compiler does not keep
+        // that in mind, and would ask a zone that has just begun whether it is recorded.
+        unsafe { core::hint::assert_unchecked(self.index != 0) }
         // SAFETY: the tail is not at a block's end, so the last block is there and has room at the
         // tail's place. This is the thread that may write there.
         self.item = unsafe {
@@ -226,16 +229,19 @@ fn begin_through(begin: impl FnOnce()) -> ZoneId {
 
 #[inline(always)]
 pub(super) fn end(zone: ZoneId) {
-    if !try_end(zone) {
+    if is_present(zone) && !end_now() {
         end_slow(without_connection(zone));
     }
 }
 
 #[inline(always)]
 pub(super) fn try_end(zone: ZoneId) -> bool {
-    if !is_present(zone) {
-        return true;
-    }
+    !is_present(zone) || end_now()
+}
+
+/// Ends the innermost zone, if there is room for that.
+#[inline(always)]
+fn end_now() -> bool {
     let Some(slot) = Slot::claim() else { return false };
     slot.put_type(layout::ZONE_END);
     slot.put_time(layout::ZONE_END_TIME, halves());

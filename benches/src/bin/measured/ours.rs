@@ -92,14 +92,15 @@ zonecast_benches::loops! {
     }
 }
 
-const KERNELS: usize = 8;
+const KERNELS: usize = 12;
 
-fn kernels() -> &'static [Site; KERNELS] {
-    static SITES: OnceLock<[Site; KERNELS]> = OnceLock::new();
+fn kernels() -> &'static [Site] {
+    static SITES: OnceLock<Box<[Site]>> = OnceLock::new();
     SITES.get_or_init(|| {
         let module = include_bytes!("../../../../embed/tests/data/iree/many.cpu.g3.vmfb");
         let module = Executable::from_bytes(&module[..], "many").expect("the corpus is readable");
         let kernels = sites(&sources::register(module));
-        std::array::from_fn(|at| kernels.get(0, at).expect("the module has twelve kernels").clone())
+        let kernel = |at| kernels.get(0, at).expect("the module has twelve kernels").clone();
+        (0..KERNELS).map(kernel).collect()
     })
 }
