@@ -151,11 +151,11 @@ impl Library {
     pub(crate) unsafe fn loaded(loaded: Loaded) -> Result<Self> {
         let record = match loaded {
             Loaded::IreeLibrary(record) => Some(record),
-            // SAFETY: the caller says that it is such a function; it takes any version, and null for the
-            // environment, which it does not read.
-            Loaded::IreeQuery(query) => VERSIONS
-                .into_iter()
-                .find_map(|version| unsafe { NonNull::new(query(version, std::ptr::null()).cast_mut()) }),
+            Loaded::IreeQuery(query) => VERSIONS.into_iter().find_map(|version| {
+                // SAFETY: the caller says that it is such a function; it takes any version, and null for the
+                // environment, which it does not read.
+                NonNull::new(unsafe { query(version, std::ptr::null()) }.cast_mut())
+            }),
             Loaded::Table(_) => None,
         };
         let what = "an executable library that answers to none of the versions 4, 5 and 6";

@@ -32,9 +32,9 @@ pub(super) fn add(line: &str, queue: *mut Queue) {
     }
 }
 
-/// Looks at the lines that are left. Returns whether some still are.
+/// Looks again at the lines that are left. Returns whether some still are.
 #[inline(always)]
-pub(super) fn are_left(queue: *mut Queue) -> bool {
+pub(super) fn look_again(queue: *mut Queue) -> bool {
     ARE_LEFT.load(Ordering::SeqCst) && settle_all(queue)
 }
 

@@ -179,7 +179,7 @@ impl Thread {
                 self.write_to(self.own.get());
             }
             // After the queue was written: whoever left a line before that and replaced the queue is seen here.
-            if linked::ON_DEMAND && app_info::are_left(self.own.get()) {
+            if linked::ON_DEMAND && app_info::look_again(self.own.get()) {
                 self.write_to(stand_in());
             }
         }
@@ -192,7 +192,7 @@ impl Thread {
             return false;
         }
         if linked::ON_DEMAND {
-            app_info::are_left(self.own.get());
+            app_info::look_again(self.own.get());
             return true;
         }
         let left = self.credit.get().checked_sub(bytes);
